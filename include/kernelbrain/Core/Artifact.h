@@ -1,0 +1,56 @@
+//===- Artifact.h - Built code and its manifest -----------------*- C++ -*-===//
+
+#ifndef KERNELBRAIN_CORE_ARTIFACT_H
+#define KERNELBRAIN_CORE_ARTIFACT_H
+
+#include "kernelbrain/Core/Kernel.h"
+#include "kernelbrain/Support/Json.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kernelbrain {
+
+/// Version of the calling convention of kernels (docs/Protocols.md).
+constexpr int kernelAbiVersion = 1;
+
+/// A public function of a program, called as `_mlir_ciface_<name>`: results (a
+/// struct of memref descriptors) first if there are any, then a descriptor a
+/// tensor argument; scalars by value.
+struct FunctionSignature {
+  std::string name;
+  std::vector<Argument> arguments;
+  std::vector<Argument> results;
+};
+
+/// What a shared object says about itself, as the symbol `kb_manifest`.
+struct Manifest {
+  std::string kind; ///< "kernel" or "program"
+  // A kernel: one function of ABI v1.
+  std::string entry; ///< its symbol
+  std::vector<Argument> arguments;
+  int64_t dims = 0;           ///< distinct dynamic dimensions
+  int64_t workspaceBytes = 0; ///< static size; 0: none
+  // A program.
+  std::vector<FunctionSignature> functions;
+  // Both.
+  Json target, recipe;
+  /// Coarse features for the archive: strategy, vector_bytes, ...; strings or
+  /// integers, read from the lowered IR and the code.
+  Json features;
+  std::string irHash;   ///< lowered IR before code generation
+  std::string codeHash; ///< text and constants of the object
+};
+Json toJson(const Manifest &manifest);
+Result<Manifest> manifestFromJson(const Json &json);
+
+/// An artifact on disk.
+struct Artifact {
+  std::string path; ///< of the shared object
+  Manifest manifest;
+};
+
+} // namespace kernelbrain
+
+#endif // KERNELBRAIN_CORE_ARTIFACT_H

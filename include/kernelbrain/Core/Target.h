@@ -1,0 +1,39 @@
+//===- Target.h - The device that kernels are built for ---------*- C++ -*-===//
+
+#ifndef KERNELBRAIN_CORE_TARGET_H
+#define KERNELBRAIN_CORE_TARGET_H
+
+#include "kernelbrain/Support/Json.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kernelbrain {
+
+/// A device, as far as code generation and the analytic model need it.
+struct Target {
+  std::string kind = "host"; ///< "host"
+  std::string chip;          ///< LLVM's CPU name, for instance "znver4"
+  std::vector<std::string> features; ///< LLVM's names, sorted, enabled ones only
+  int64_t threads = 1;
+  // The analytic model (bytes, bytes a second, operations a second); one core.
+  int64_t l1Bytes = 32 << 10, l2Bytes = 1 << 20, l3Bytes = 32 << 20;
+  double dramBytesPerSecond = 8e9, cacheBytesPerSecond = 60e9;
+  double clockHz = 3e9;
+
+  bool hasFeature(const std::string &name) const;
+  /// Bytes of the widest vector register: 64 with avx512f, 32 with avx2, 16.
+  int64_t vectorBytes() const;
+  /// Text that a tuning key holds: kind, chip and the features that change code.
+  std::string key() const;
+
+  friend bool operator==(const Target &a, const Target &b);
+};
+
+Json toJson(const Target &target);
+Result<Target> targetFromJson(const Json &json);
+
+} // namespace kernelbrain
+
+#endif // KERNELBRAIN_CORE_TARGET_H

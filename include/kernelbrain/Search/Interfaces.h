@@ -1,0 +1,165 @@
+//===- Interfaces.h - What the search asks of the world ---------*- C++ -*-===//
+//
+//            propose                submit / wait              check / time
+//  Proposer <-------- SearchLoop ----------------> Builder      Evaluator
+//                        |   \                                     ^
+//              notify    |    '------------------------------------'
+//  Observer(s) <---------'
+//
+// The loop owns the tree, the archive and the ledger and does no input or
+// output of its own; everything outside is behind one of these interfaces, so
+// that it is tested in milliseconds with fakes.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KERNELBRAIN_SEARCH_INTERFACES_H
+#define KERNELBRAIN_SEARCH_INTERFACES_H
+
+#include "kernelbrain/Core/Artifact.h"
+#include "kernelbrain/Core/Kernel.h"
+#include "kernelbrain/Core/Measurement.h"
+#include "kernelbrain/Core/Recipe.h"
+#include "kernelbrain/Support/Random.h"
+#include "kernelbrain/Support/Result.h"
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kernelbrain::search {
+
+/// The analytic model's word on a recipe.
+struct Estimate {
+  double timeNs = 0;      ///< expected time of one call
+  double boundNs = 0;     ///< no correct implementation is faster (roofline)
+  std::string rejection;  ///< not empty: breaks a resource limit, and which
+};
+
+/// Prices a recipe without building it. Pure: equal recipes, equal answers.
+using CostModel = std::function<Estimate(const Recipe &)>;
+
+//===----------------------------------------------------------------------===//
+// Building
+//===----------------------------------------------------------------------===//
+
+struct BuildRequest {
+  uint64_t id = 0;    ///< chosen by the caller, returned in the result
+  std::string kernel; ///< symbol of a kernel the builder has been given
+  Recipe recipe;
+  bool staticOnly = false; ///< rung 0: legality and resources, no code
+};
+
+struct BuildResult {
+  uint64_t id = 0;
+  Disposition disposition = Disposition::NotRun; ///< Passed: it is built
+  std::string reason;
+  Artifact artifact;
+  int64_t staticNs = 0; ///< time of rung 0
+  int64_t buildNs = 0;  ///< time of rung 1
+};
+
+/// Builds artifacts in child processes, several at a time.
+class Builder {
+public:
+  virtual ~Builder() = default;
+  /// Queues a request; never blocks for the build.
+  virtual Status submit(const BuildRequest &request) = 0;
+  /// The next finished build, in any order. A builder that died and could not
+  /// be restarted is an error; a build that failed is a result.
+  virtual Result<BuildResult> wait() = 0;
+  /// While paused no child runs and deadlines stand still.
+  virtual Status setPaused(bool paused) = 0;
+};
+
+//===----------------------------------------------------------------------===//
+// Evaluating
+//===----------------------------------------------------------------------===//
+
+enum class Effort { Quick, Full };
+
+/// Checks and times artifacts of one kernel on the device.
+class Evaluator {
+public:
+  virtual ~Evaluator() = default;
+  /// Rung 2. Passed: correct. Anything else says why not.
+  virtual Result<Measurement> check(const Artifact &artifact) = 0;
+  /// Rungs 3 and 4: times `artifact` against `incumbent` in pairs. The ratio in
+  /// Measurement::speedup is incumbent time / artifact time.
+  virtual Result<Measurement> time(const Artifact &artifact,
+                                   const Artifact &incumbent,
+                                   Effort effort) = 0;
+  /// Rung 6: fresh process, fresh seed, every input set; timed against the
+  /// baseline. The speedup is over the baseline.
+  virtual Result<Measurement> accept(const Artifact &artifact,
+                                     const Artifact &baseline) = 0;
+};
+
+//===----------------------------------------------------------------------===//
+// Proposing
+//===----------------------------------------------------------------------===//
+
+enum class StepKind { Seed, Small, Large, Repair };
+const char *toString(StepKind kind);
+
+/// A variant as a proposer sees it.
+struct VariantView {
+  uint64_t ticket = 0;
+  Recipe recipe;
+  Measurement measurement;
+  std::string cell; ///< archive cell, empty if it was never built
+  double reward = 0;
+};
+
+/// Everything a proposer may look at; a function of the applied prefix.
+struct ProposeContext {
+  uint64_t ticket = 0;
+  const Kernel *kernel = nullptr;
+  const std::vector<SearchSpace> *spaces = nullptr; ///< one a strategy
+  CostModel cost;
+  StepKind step = StepKind::Large;
+  VariantView parent;              ///< ticket 0 is the baseline
+  std::vector<VariantView> chain;  ///< last 5 from the root to the parent
+  std::vector<VariantView> pool;   ///< up to 5, drawn across cells
+  /// True if this recipe has been proposed already: choose another one.
+  std::function<bool(const Recipe &)> seen;
+};
+
+struct Proposal {
+  Recipe recipe;
+  std::string rationale;
+  std::string proposer; ///< whose it is
+  bool exhausted = false; ///< nothing left to propose here; recipe is empty
+};
+
+class Proposer {
+public:
+  virtual ~Proposer() = default;
+  /// `random` belongs to this ticket.
+  virtual Result<Proposal> propose(const ProposeContext &context,
+                                   Random &random) = 0;
+};
+
+//===----------------------------------------------------------------------===//
+// Observing
+//===----------------------------------------------------------------------===//
+
+/// One thing that happened. `type` is one of: run_started, kernel_started,
+/// baseline, trial, incumbent, kernel_finished, accepted, rolled_back,
+/// run_finished, warning. The members of each are in docs/Protocols.md.
+struct Event {
+  std::string type;
+  Json data = Json::object();
+};
+
+class Observer {
+public:
+  virtual ~Observer() = default;
+  /// An error stops the run: an event that cannot be written is lost work.
+  virtual Status notify(const Event &event) = 0;
+};
+
+} // namespace kernelbrain::search
+
+#endif // KERNELBRAIN_SEARCH_INTERFACES_H

@@ -1,0 +1,71 @@
+//===- Subprocess.h - Child processes ---------------------------*- C++ -*-===//
+//
+// Children are started with posix_spawn in their own process group, with only
+// the descriptors they are given, and are always reaped. How a child ended is
+// told by its pidfd, never by end of file.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KERNELBRAIN_SUPPORT_SUBPROCESS_H
+#define KERNELBRAIN_SUPPORT_SUBPROCESS_H
+
+#include "kernelbrain/Support/Result.h"
+
+#include <optional>
+#include <string>
+#include <sys/types.h>
+#include <vector>
+
+namespace kernelbrain {
+
+struct SubprocessOptions {
+  std::vector<std::string> arguments; ///< [0] is the program's path
+  /// The whole environment, "NAME=value"; empty: scrubbedEnvironment().
+  std::vector<std::string> environment;
+  bool inheritStderr = true; ///< else standard error goes to /dev/null
+};
+
+/// PATH, HOME, TMPDIR, LANG, LD_LIBRARY_PATH and sanitizer options of this
+/// process, and nothing else: no keys.
+std::vector<std::string> scrubbedEnvironment();
+
+/// One child with pipes on its standard input and output. The destructor kills
+/// the process group and reaps.
+class Subprocess {
+public:
+  static Result<Subprocess> start(const SubprocessOptions &options);
+  Subprocess(Subprocess &&other) noexcept;
+  Subprocess &operator=(Subprocess &&other) noexcept;
+  ~Subprocess();
+
+  pid_t pid() const { return child; }
+  int input() const { return toChild; }    ///< write end of its standard input
+  int output() const { return fromChild; } ///< read end of its standard output
+  int pidFd() const { return pidfd; }      ///< readable once it has exited
+
+  void closeInput();
+  /// Sends `signal` to the process group.
+  void signalGroup(int signal);
+  /// Waits up to `milliseconds` (-1: for ever). std::nullopt: still running.
+  /// Else a text such as "exit status 3" or "signal 11 (Segmentation fault)",
+  /// empty for exit status 0.
+  std::optional<std::string> wait(int milliseconds);
+  void kill();
+
+private:
+  Subprocess() = default;
+  pid_t child = -1;
+  int toChild = -1, fromChild = -1, pidfd = -1;
+  std::optional<std::string> ended;
+};
+
+/// Finds a program: `option` if not empty, else the environment variable
+/// `variable` if set, else `name` beside this executable or shared object, in
+/// its ../bin, or in PATH. The error lists where it was looked for.
+Result<std::string> findProgram(const std::string &name,
+                                const std::string &option,
+                                const char *variable);
+
+} // namespace kernelbrain
+
+#endif // KERNELBRAIN_SUPPORT_SUBPROCESS_H

@@ -16,6 +16,7 @@
 #define KERNELBRAIN_SEARCH_INTERFACES_H
 
 #include "kernelbrain/Core/Artifact.h"
+#include "kernelbrain/Core/Estimate.h"
 #include "kernelbrain/Core/Kernel.h"
 #include "kernelbrain/Core/Measurement.h"
 #include "kernelbrain/Core/Recipe.h"
@@ -29,16 +30,6 @@
 #include <vector>
 
 namespace kernelbrain::search {
-
-/// The analytic model's word on a recipe.
-struct Estimate {
-  double timeNs = 0;      ///< expected time of one call
-  double boundNs = 0;     ///< no correct implementation is faster (roofline)
-  std::string rejection;  ///< not empty: breaks a resource limit, and which
-};
-
-/// Prices a recipe without building it. Pure: equal recipes, equal answers.
-using CostModel = std::function<Estimate(const Recipe &)>;
 
 //===----------------------------------------------------------------------===//
 // Building

@@ -1,0 +1,76 @@
+//===- Strategy.h - Ways to implement a kernel ------------------*- C++ -*-===//
+//
+// A strategy knows one way to write code for a class of kernels. It says
+// whether it applies, which decisions (knobs) it offers for this kernel on this
+// target, what the analytic model expects of a choice, and writes the code.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KERNELBRAIN_STRATEGY_STRATEGY_H
+#define KERNELBRAIN_STRATEGY_STRATEGY_H
+
+#include "kernelbrain/Core/Estimate.h"
+#include "kernelbrain/Core/Recipe.h"
+#include "kernelbrain/Core/Target.h"
+#include "kernelbrain/Dialect/KB/KB.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kernelbrain::strategy {
+
+/// What instantiate() made.
+struct Instance {
+  /// `func.func @<kernel>(memref...) -> i32` in the given module: a dense
+  /// row-major memref for each kernel argument (inputs, then outputs), then
+  /// `memref<Nxi8>` if there is a workspace. Returns 0, or 1 where it declines
+  /// before anything is written. Only arith, math, scf, memref, vector, cf and
+  /// LLVM operations; no allocation on the heap.
+  mlir::func::FuncOp function;
+  int64_t workspaceBytes = 0;
+  /// Coarse features for the archive of the search.
+  Json features = Json::object();
+};
+
+class Strategy {
+public:
+  virtual ~Strategy() = default;
+  virtual llvm::StringRef getName() const = 0;
+  /// Changes whenever the code or the space it makes changes.
+  virtual llvm::StringRef getVersion() const = 0;
+  /// Empty if the strategy applies to `kernel`, else why not, as a clause:
+  /// "the row length is dynamic".
+  virtual std::string mismatch(kb::KernelOp kernel,
+                               const Target &target) const = 0;
+  /// For a kernel without mismatch. The defaults are the analytic model's
+  /// choice and make a legal recipe.
+  virtual SearchSpace space(kb::KernelOp kernel, const Target &target) const = 0;
+  /// Expected time and resource limits of a recipe that violates no constraint.
+  virtual Estimate estimate(kb::KernelOp kernel, const Target &target,
+                            const Recipe &recipe) const = 0;
+  /// Writes the code. Emits a diagnostic and fails for a recipe that it cannot
+  /// honour.
+  virtual mlir::FailureOr<Instance>
+  instantiate(kb::KernelOp kernel, const Target &target, const Recipe &recipe,
+              mlir::ModuleOp module) const = 0;
+};
+
+/// All strategies, in a fixed order.
+class StrategyLibrary {
+public:
+  StrategyLibrary();
+  const std::vector<std::unique_ptr<Strategy>> &all() const { return strategies; }
+  const Strategy *find(llvm::StringRef name) const;
+  /// Hash of the names and versions of all strategies.
+  std::string hash() const;
+
+private:
+  std::vector<std::unique_ptr<Strategy>> strategies;
+};
+
+} // namespace kernelbrain::strategy
+
+#endif // KERNELBRAIN_STRATEGY_STRATEGY_H

@@ -1,0 +1,37 @@
+"""lit configuration: tools are found in the build tree and in LLVM's bin folder."""
+
+import os
+
+import lit.formats
+
+config.name = "KernelBrain"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test", ".py"]
+config.excludes = ["Inputs", "lit.cfg.py", "CMakeLists.txt"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.kb_binary_root, "test")
+
+config.environment["PATH"] = os.pathsep.join(
+    [os.path.join(config.kb_binary_root, "bin"), config.llvm_tools_dir, os.environ["PATH"]])
+config.environment["FILECHECK_OPTS"] = "-enable-var-scope"
+# Nothing that a test does may leave its folder or depend on the user's.
+config.environment["KB_STORE"] = os.path.join(config.test_exec_root, "store")
+for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+
+config.substitutions += [
+    ("%kb_plugin", os.path.join(config.kb_binary_root, "lib", "KernelBrainPlugin.so")),
+    ("%examples", os.path.join(config.kb_source_root, "examples", "torch")),
+    ("%source", config.kb_source_root),
+    ("%build", config.kb_binary_root),
+    ("%python", config.python),
+]
+
+if config.sanitize:
+    config.available_features.add("asan")
+with open("/proc/cpuinfo") as cpuinfo:
+    flags = next((line for line in cpuinfo if line.startswith("flags")), "").split()
+for flag, feature in (("avx2", "avx2"), ("avx512f", "avx512")):
+    if flag in flags:
+        config.available_features.add(feature)

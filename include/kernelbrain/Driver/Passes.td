@@ -1,0 +1,143 @@
+//===- Passes.td - The passes that search and apply ---------*- tablegen -*-===//
+
+#ifndef KERNELBRAIN_DRIVER_PASSES_TD
+#define KERNELBRAIN_DRIVER_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def SearchPass : Pass<"kb-search", "::mlir::ModuleOp"> {
+  let summary = "Search for faster implementations of the module's kernels";
+  let description = [{
+    Precondition: `kb-outline` has moved kernels into `module @kb.kernels`.
+    Every kernel that a strategy applies to is searched for within the budget:
+    a proposer grows a tree of variants; each is built by a child process
+    (`kb-compile --serve`), checked and timed on the device by another
+    (`kb-worker`). The winner becomes a `kb.variant` that is `selected` and holds
+    its implementation; `kb-splice` puts it in. The whole program is then built
+    and run as a user would, and kernels that differ or lose are rolled back.
+
+    Kernels that no strategy applies to are left alone with a remark.
+
+    The pipeline `kb-optimize` takes the same options and runs `kb-normalize`,
+    `kb-outline`, this pass and `kb-splice`.
+
+    The environment variables `KB_STORE`, `KB_COMPILE` and `KB_WORKER` stand in
+    for the options of those names; a message that names a missing tool says
+    where it was looked for.
+  }];
+  let options = [
+    Option<"target", "target", "std::string", /*default=*/"\"host\"",
+           "Device to optimise for: host (cuda comes with a later version)">,
+    Option<"chip", "chip", "std::string", "\"\"",
+           "CPU name to build for, as LLVM spells it; empty: this machine's. "
+           "Another one than this machine's needs evaluator=dry-run">,
+    Option<"baselinePipeline", "baseline-pipeline", "std::string", "\"\"",
+           "Pass pipeline that lowers a kernel's tensor function to loops, to "
+           "compare with instead of the stock lowering">,
+    Option<"proposer", "proposer", "std::string", "\"builtin\"",
+           "Who proposes variants: builtin, random (a control), replay "
+           "(llm and mixed come with a later version)">,
+    Option<"evaluator", "evaluator", "std::string", "\"device\"",
+           "device: run and time; dry-run: a deterministic model, which neither "
+           "reads nor writes the database and marks winners unproven">,
+    Option<"budgetSeconds", "budget-seconds", "int64_t", "-1",
+           "Wall seconds of search for the whole module, without the one-off "
+           "cost of inputs, references and baselines; -1: 60, or no limit if "
+           "max-variants is given">,
+    Option<"maxVariants", "max-variants", "int64_t", "0",
+           "Variants for the whole module; 0: no limit of this kind">,
+    Option<"maxTokens", "max-tokens", "int64_t", "0",
+           "Model tokens for the whole module; 0: no limit of this kind">,
+    Option<"maxCost", "max-cost", "double", "0",
+           "Money for model requests, in the currency of the price table; 0: no "
+           "limit of this kind">,
+    Option<"seed", "seed", "uint64_t", "0", "Seed of the search and of inputs">,
+    Option<"threads", "threads", "int64_t", "1",
+           "Threads that a kernel may use (more than one comes with a later "
+           "version)">,
+    Option<"compileJobs", "compile-jobs", "int64_t", "0",
+           "Builds side by side; 0: one a core. Never changes the result">,
+    Option<"memoryLimitMb", "memory-limit-mb", "int64_t", "4096",
+           "Memory limit of one build, MiB above the server's own">,
+    Option<"dynamicDim", "dynamic-dim", "int64_t", "128",
+           "Extent at which dynamic dimensions without a hint are timed">,
+    Option<"kernels", "kernels", "std::string", "\"\"",
+           "Regular expression: only kernels whose name matches; empty: all">,
+    Option<"emit", "emit", "std::string", "\"memref\"",
+           "Level of the output of kb-optimize: memref, tensor or llvm">,
+    Option<"placement", "placement", "std::string", "\"host\"",
+           "Where buffers live: host (device comes with a later version)">,
+    Option<"strategyLibrary", "strategy-library", "std::string", "\"\"",
+           "File of transform strategies to add (comes with a later version)">,
+    Option<"store", "store", "std::string", "\"\"",
+           "Folder of journals, artifacts and the tuning database; empty: "
+           "KB_STORE, else the user's cache folder">,
+    Option<"fresh", "fresh", "bool", "false",
+           "Search again what the database has a proven entry for, and do not "
+           "resume an unfinished run">,
+    Option<"log", "log", "std::string", "\"\"",
+           "File that gets every event of the search as a line of JSON">,
+    Option<"llmEndpoint", "llm-endpoint", "std::string", "\"\"",
+           "Base address of a model server (comes with a later version)">,
+    Option<"llmModel", "llm-model", "std::string", "\"\"",
+           "Name of the model (comes with a later version)">,
+    Option<"replay", "replay", "std::string", "\"\"",
+           "File of recorded recipes for proposer=replay, one JSON a line">,
+    Option<"estimate", "estimate", "bool", "false",
+           "Print what the search would cost and stop">,
+    Option<"adapt", "adapt", "bool", "false",
+           "Learn rules on practice kernels first (comes with a later version)">,
+    Option<"printTree", "print-tree", "bool", "false",
+           "Print the tree of variants of each kernel to standard error">,
+    Option<"printRegions", "print-regions", "bool", "false",
+           "Print the regions that were outlined to standard error">,
+    Option<"showPrompts", "show-prompts", "bool", "false",
+           "Print prompts as sent (comes with a later version)">,
+    Option<"kbCompile", "kb-compile", "std::string", "\"\"",
+           "Path of kb-compile; empty: KB_COMPILE, else beside this program">,
+    Option<"kbWorker", "kb-worker", "std::string", "\"\"",
+           "Path of kb-worker; empty: KB_WORKER, else beside this program">
+  ];
+  let dependentDialects = [
+    "::kernelbrain::kb::KBDialect", "::mlir::LLVM::LLVMDialect"];
+  let statistics = [
+    Statistic<"numKernels", "kernels", "Kernels in the module">,
+    Statistic<"numSearched", "searched", "Kernels that were searched for">,
+    Statistic<"numWinners", "winners", "Kernels with a selected variant">
+  ];
+}
+
+def ApplyPass : Pass<"kb-apply", "::mlir::ModuleOp"> {
+  let summary = "Select the winners that a tuning database or spec holds";
+  let description = [{
+    For every kernel with a proven entry for this target, builds the recipe
+    again and selects it. Needs no model, no search and no device. An entry
+    whose artifact differs from the proven one is reported as unproven and not
+    selected unless `unproven` is set.
+  }];
+  let options = [
+    Option<"store", "store", "std::string", "\"\"",
+           "Folder of the tuning database; empty: KB_STORE, else the user's "
+           "cache folder">,
+    Option<"spec", "spec", "std::string", "\"\"",
+           "Text spec (exported from a database) to read instead of one">,
+    Option<"exportSpec", "export-spec", "std::string", "\"\"",
+           "File to write the entries of this module's kernels to as text">,
+    Option<"chip", "chip", "std::string", "\"\"",
+           "CPU name to build for; empty: this machine's">,
+    Option<"threads", "threads", "int64_t", "1",
+           "Threads that a kernel may use">,
+    Option<"dynamicDim", "dynamic-dim", "int64_t", "128",
+           "Extent at which dynamic dimensions without a hint were tuned">,
+    Option<"unproven", "unproven", "bool", "false",
+           "Select entries that no device has checked as built here">,
+    Option<"compileJobs", "compile-jobs", "int64_t", "0",
+           "Builds side by side; 0: one a core">,
+    Option<"kbCompile", "kb-compile", "std::string", "\"\"",
+           "Path of kb-compile; empty: KB_COMPILE, else beside this program">
+  ];
+  let dependentDialects = [
+    "::kernelbrain::kb::KBDialect", "::mlir::LLVM::LLVMDialect"];
+}
+
+#endif // KERNELBRAIN_DRIVER_PASSES_TD

@@ -1,0 +1,59 @@
+//===- kb-opt.cpp - mlir-opt with KernelBrain -----------------------------===//
+//
+// Registers dialects and passes and calls MlirOptMain. It owns SIGINT and
+// SIGTERM, because LLVM's handlers remove the output file: a first one stops a
+// running search with the best so far and valid output (exit status 130), a
+// second one ends the process at once.
+//
+//===----------------------------------------------------------------------===//
+
+#include "kernelbrain/Driver/Registration.h"
+
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllPasses.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/Signals.h"
+
+#include <csignal>
+#include <pthread.h>
+#include <thread>
+#include <unistd.h>
+
+/// Blocks the signals in every thread and waits for them in one.
+static void ownSignals(std::shared_ptr<kernelbrain::Interrupt> interrupt) {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  std::thread([signals, interrupt] {
+    for (;;) {
+      int signal = 0;
+      if (sigwait(&signals, &signal) != 0)
+        continue;
+      bool first = !interrupt->requested.exchange(true);
+      if (first && interrupt->searches > 0)
+        continue;
+      llvm::sys::RunInterruptHandlers(); // Removes a half-written output file.
+      _exit(130);
+    }
+  }).detach();
+}
+
+int main(int argc, char **argv) {
+  signal(SIGPIPE, SIG_IGN);
+  auto interrupt = std::make_shared<kernelbrain::Interrupt>();
+  ownSignals(interrupt);
+
+  mlir::registerAllPasses();
+  kernelbrain::registerPasses(interrupt);
+  mlir::DialectRegistry registry;
+  mlir::registerAllDialects(registry);
+  mlir::registerAllExtensions(registry);
+  kernelbrain::registerDialects(registry);
+
+  int status = mlir::asMainReturnCode(
+      mlir::MlirOptMain(argc, argv, "KernelBrain optimizer driver\n", registry));
+  return interrupt->requested ? 130 : status;
+}

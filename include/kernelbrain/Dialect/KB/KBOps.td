@@ -8,6 +8,7 @@ include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.td"
 include "mlir/IR/OpAsmInterface.td"
 include "mlir/IR/RegionKindInterface.td"
 include "mlir/IR/SymbolInterfaces.td"
+include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
@@ -162,7 +163,6 @@ def KB_VariantOp : KB_Op<"variant", [
   let regions = (region SizedRegion<1>:$implementation);
   let assemblyFormat =
       "$kernel attr-dict-with-keyword $implementation";
-  let skipDefaultBuilders = 0;
 }
 
 #endif // KERNELBRAIN_DIALECT_KB_KBOPS_TD

@@ -24,8 +24,8 @@ std::optional<ElementType> elementTypeFromString(const std::string &text);
 int64_t byteSize(ElementType type);
 bool isFloat(ElementType type);
 
-/// What values an argument may hold. Integers: [low, high); floats: [low, high].
-/// Absent bounds: everything the type holds.
+/// What values an argument may hold. Integers: [low, high); floats: [low,
+/// high]. Absent bounds: everything the type holds.
 struct Domain {
   std::optional<double> low, high;
 };
@@ -50,22 +50,23 @@ struct Numerics {
 };
 
 struct Kernel {
-  std::string name;   ///< symbol
-  std::string hash;   ///< structural hash of the body and its attributes
-  std::string kind;   ///< class, for instance "row-reduction"
+  std::string name; ///< symbol
+  std::string hash; ///< structural hash of the body and its attributes
+  std::string kind; ///< class, for instance "row-reduction"
   std::vector<Argument> arguments; ///< inputs, then outputs
   /// One for each distinct dynamic dimension: the extent to tune at.
   std::vector<int64_t> dimHints;
   Numerics numerics;
-  double flops = 0;         ///< estimated scalar operations of one call
+  double flops = 0;          ///< estimated scalar operations of one call
   int64_t boundaryBytes = 0; ///< inputs read once and outputs written once
-  double share = 0;         ///< estimated share of the program's time, [0, 1]
-  bool asserts = false;     ///< the body holds cf.assert
+  double share = 0;          ///< estimated share of the program's time, [0, 1]
+  bool asserts = false;      ///< the body holds cf.assert
 };
 
 Json toJson(const Argument &argument);
 Result<Argument> argumentFromJson(const Json &json);
 Json toJson(const Numerics &numerics);
+Result<Numerics> numericsFromJson(const Json &json);
 Json toJson(const Kernel &kernel);
 Result<Kernel> kernelFromJson(const Json &json);
 

@@ -45,13 +45,13 @@ Result<Ratio> ratioFromJson(const Json &json);
 /// What the device said about one variant.
 struct Measurement {
   Disposition disposition = Disposition::NotRun;
-  std::string reason; ///< short; names place and value
-  int rung = 0;       ///< the highest rung reached (docs/Search.md)
-  int64_t timeNs = 0; ///< lower quartile of one call, 0 if not timed
+  std::string reason;           ///< short; names place and value
+  int rung = 0;                 ///< the highest rung reached (docs/Search.md)
+  int64_t timeNs = 0;           ///< lower quartile of one call, 0 if not timed
   std::optional<Ratio> speedup; ///< over the baseline
-  double error = 0;  ///< largest scaled error, in units of the bound (1 = at it)
+  double error = 0; ///< largest scaled error, in units of the bound (1 = at it)
   int64_t pageFaults = 0; ///< minor faults of one timed call
-  Json details;      ///< evidence: per check, per input set
+  Json details;           ///< evidence: per check, per input set
 };
 Json toJson(const Measurement &measurement);
 Result<Measurement> measurementFromJson(const Json &json);

@@ -29,6 +29,7 @@ struct Recipe {
 
   /// Content hash of the canonical JSON form without the strategy hash.
   std::string hash() const;
+  /// Every member counts, the strategy hash as well.
   friend bool operator==(const Recipe &a, const Recipe &b);
 };
 
@@ -67,8 +68,10 @@ Result<SearchSpace> searchSpaceFromJson(const Json &json);
 
 /// Evaluates an expression tree over knob values. Operators: + - * / % == !=
 /// < <= > >= and or not if; leaves: integers, strings, {"knob": name}.
-Result<KnobValue> evaluateExpression(const Json &expression,
-                                     const std::map<std::string, KnobValue> &knobs);
+/// Overflow, division by zero, an unknown knob and a wrong operand are errors.
+Result<KnobValue>
+evaluateExpression(const Json &expression,
+                   const std::map<std::string, KnobValue> &knobs);
 
 } // namespace kernelbrain
 

@@ -15,7 +15,8 @@ namespace kernelbrain {
 struct Target {
   std::string kind = "host"; ///< "host"
   std::string chip;          ///< LLVM's CPU name, for instance "znver4"
-  std::vector<std::string> features; ///< LLVM's names, sorted, enabled ones only
+  std::vector<std::string>
+      features; ///< LLVM's names, sorted, enabled ones only
   int64_t threads = 1;
   // The analytic model (bytes, bytes a second, operations a second); one core.
   int64_t l1Bytes = 32 << 10, l2Bytes = 1 << 20, l3Bytes = 32 << 20;
@@ -25,7 +26,8 @@ struct Target {
   bool hasFeature(const std::string &name) const;
   /// Bytes of the widest vector register: 64 with avx512f, 32 with avx2, 16.
   int64_t vectorBytes() const;
-  /// Text that a tuning key holds: kind, chip and the features that change code.
+  /// Text that a tuning key holds: kind, chip and the features that change
+  /// code.
   std::string key() const;
 
   friend bool operator==(const Target &a, const Target &b);

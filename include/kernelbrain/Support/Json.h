@@ -24,6 +24,10 @@ Result<Json> parseJson(const std::string &text);
 /// Dumps `value` on one line; invalid UTF-8 is replaced, never an error.
 std::string dumpJson(const Json &value);
 
+/// A number that survives a dump: JSON has no infinities and no NaN, so these
+/// become the strings "inf", "-inf" and "nan", which getNumber reads again.
+Json jsonNumber(double value);
+
 /// Typed members of an object. The error names the key, the type that was
 /// expected and the type that was found.
 Result<std::string> getString(const Json &object, const std::string &key);

@@ -28,7 +28,8 @@ struct Error {
   }
 };
 
-/// A value or an Error. Must be looked at: `if (!result) return result.error()`.
+/// A value or an Error. Must be looked at: `if (!result) return
+/// result.error()`.
 template <typename T> class [[nodiscard]] Result {
 public:
   Result(T value) : storage(std::in_place_index<0>, std::move(value)) {}

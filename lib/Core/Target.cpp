@@ -1,0 +1,85 @@
+//===- Target.cpp - The device that kernels are built for -----------------===//
+
+#include "kernelbrain/Core/Target.h"
+
+#include "kernelbrain/Support/JsonReader.h"
+
+namespace kernelbrain {
+
+bool Target::hasFeature(const std::string &name) const {
+  return std::find(features.begin(), features.end(), name) != features.end();
+}
+
+int64_t Target::vectorBytes() const {
+  if (hasFeature("avx512f"))
+    return 64;
+  return hasFeature("avx2") ? 32 : 16;
+}
+
+/// Features that say nothing about the vector code of a kernel (aes, sgx, ...)
+/// stay out, so that a tuning key holds on sibling models of a CPU.
+static bool changesCode(const std::string &feature) {
+  static const char *const prefixes[] = {"avx", "fma",    "f16c", "bmi",
+                                         "amx", "prefer", "sse4", "sve"};
+  for (const char *prefix : prefixes)
+    if (feature.rfind(prefix, 0) == 0)
+      return true;
+  return false;
+}
+
+std::string Target::key() const {
+  std::string text = kind + "/" + chip;
+  std::vector<std::string> kept;
+  for (const std::string &feature : features)
+    if (changesCode(feature))
+      kept.push_back(feature);
+  std::sort(kept.begin(), kept.end());
+  const char *separator = "/";
+  for (const std::string &feature : kept) {
+    text += separator + feature;
+    separator = ",";
+  }
+  return text;
+}
+
+bool operator==(const Target &a, const Target &b) {
+  return a.kind == b.kind && a.chip == b.chip && a.features == b.features &&
+         a.threads == b.threads && a.l1Bytes == b.l1Bytes &&
+         a.l2Bytes == b.l2Bytes && a.l3Bytes == b.l3Bytes &&
+         a.dramBytesPerSecond == b.dramBytesPerSecond &&
+         a.cacheBytesPerSecond == b.cacheBytesPerSecond &&
+         a.clockHz == b.clockHz;
+}
+
+Json toJson(const Target &target) {
+  return {{"kind", target.kind},
+          {"chip", target.chip},
+          {"features", target.features},
+          {"threads", target.threads},
+          {"l1_bytes", target.l1Bytes},
+          {"l2_bytes", target.l2Bytes},
+          {"l3_bytes", target.l3Bytes},
+          {"dram_bytes_per_second", jsonNumber(target.dramBytesPerSecond)},
+          {"cache_bytes_per_second", jsonNumber(target.cacheBytesPerSecond)},
+          {"clock_hz", jsonNumber(target.clockHz)}};
+}
+
+Result<Target> targetFromJson(const Json &json) {
+  Target target;
+  JsonReader reader(json, "target");
+  reader.required("kind", target.kind)
+      .required("chip", target.chip)
+      .required("features", target.features)
+      .optional("threads", target.threads)
+      .optional("l1_bytes", target.l1Bytes)
+      .optional("l2_bytes", target.l2Bytes)
+      .optional("l3_bytes", target.l3Bytes)
+      .optional("dram_bytes_per_second", target.dramBytesPerSecond)
+      .optional("cache_bytes_per_second", target.cacheBytesPerSecond)
+      .optional("clock_hz", target.clockHz);
+  if (Status status = reader.status(); !status)
+    return status.error();
+  return target;
+}
+
+} // namespace kernelbrain

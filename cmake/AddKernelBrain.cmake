@@ -24,7 +24,9 @@ function(_kb_add_pch colour)
 endfunction()
 
 function(_kb_set_options target colour)
-  target_compile_options(${target} PRIVATE ${KB_COMPILE_OPTIONS})
+  target_compile_options(${target} PRIVATE ${KB_COMPILE_OPTIONS} -fPIC)
+  # The header is compiled with -fPIC; an executable's own -fPIE would not fit it.
+  set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
   if(colour STREQUAL "MLIR")
     target_compile_options(${target} PRIVATE -Wno-deprecated-declarations)
   endif()

@@ -69,6 +69,13 @@ def KB_KernelOp : KB_Op<"kernel", [
     YieldOp getYield();
     /// The promise about argument `index`; null if there is none.
     ArgAttr getArgSpec(unsigned index);
+    /// The extents of each argument as in Core/Kernel.h: -(k + 1) stands for
+    /// the k-th distinct dynamic dimension, in the order of its first
+    /// appearance. Dimensions count as one where the body cannot run unless
+    /// they are equal (shared loops, casts, sizes taken from `tensor.dim`).
+    ::llvm::SmallVector<::llvm::SmallVector<int64_t>> getShapes();
+    /// The number of distinct dynamic dimensions.
+    int64_t getNumDynamicDims();
   }];
 }
 

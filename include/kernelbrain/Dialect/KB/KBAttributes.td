@@ -87,7 +87,7 @@ def KB_MeasurementAttr : KB_Attr<"Measurement", "measurement"> {
     bound.
 
     ```mlir
-    #kb.measurement<disposition = "Passed", time_ns = 1080000,
+    #kb.measurement<disposition = "passed", time_ns = 1080000,
       baseline_ns = 21600000, speedup_low = 19600, speedup = 20000,
       speedup_high = 20400, error_permille = 310>
     ```

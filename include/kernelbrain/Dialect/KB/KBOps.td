@@ -152,7 +152,7 @@ def KB_VariantOp : KB_Op<"variant", [
 
     ```mlir
     kb.variant @gelu attributes {recipe = "{...}", selected,
-        measurement = #kb.measurement<disposition = "Passed">} {
+        measurement = #kb.measurement<disposition = "passed">} {
       llvm.func @gelu(%x: !llvm.ptr, ...) -> i32 { ... }
     }
     ```

@@ -90,6 +90,7 @@ Json toJson(const Measurement &measurement) {
                {"time_ns", measurement.timeNs},
                {"error", jsonNumber(measurement.error)},
                {"page_faults", measurement.pageFaults},
+               {"cost_ns", measurement.costNs},
                {"details", measurement.details}};
   if (measurement.speedup)
     json["speedup"] = toJson(*measurement.speedup);
@@ -106,6 +107,7 @@ Result<Measurement> measurementFromJson(const Json &json) {
       .optional("speedup", measurement.speedup, ratioFromJson)
       .optional("error", measurement.error)
       .optional("page_faults", measurement.pageFaults)
+      .optional("cost_ns", measurement.costNs)
       .optional("details", measurement.details);
   if (Status status = reader.status(); !status)
     return status.error();

@@ -51,6 +51,7 @@ struct Measurement {
   std::optional<Ratio> speedup; ///< over the baseline
   double error = 0; ///< largest scaled error, in units of the bound (1 = at it)
   int64_t pageFaults = 0; ///< minor faults of one timed call
+  int64_t costNs = 0;     ///< device time that this answer took
   Json details;           ///< evidence: per check, per input set
 };
 Json toJson(const Measurement &measurement);

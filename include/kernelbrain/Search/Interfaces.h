@@ -25,7 +25,9 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -70,7 +72,9 @@ public:
 
 enum class Effort { Quick, Full };
 
-/// Checks and times artifacts of one kernel on the device.
+/// Checks and times artifacts of one kernel on the device. Every answer carries
+/// its cost in Measurement::costNs: the search decides by it. A HarnessFault is
+/// asked again; an Error ends the run.
 class Evaluator {
 public:
   virtual ~Evaluator() = default;
@@ -78,13 +82,33 @@ public:
   virtual Result<Measurement> check(const Artifact &artifact) = 0;
   /// Rungs 3 and 4: times `artifact` against `incumbent` in pairs. The ratio in
   /// Measurement::speedup is incumbent time / artifact time.
-  virtual Result<Measurement> time(const Artifact &artifact,
-                                   const Artifact &incumbent,
-                                   Effort effort) = 0;
+  virtual Result<Measurement>
+  time(const Artifact &artifact, const Artifact &incumbent, Effort effort) = 0;
   /// Rung 6: fresh process, fresh seed, every input set; timed against the
   /// baseline. The speedup is over the baseline.
   virtual Result<Measurement> accept(const Artifact &artifact,
                                      const Artifact &baseline) = 0;
+};
+
+/// A kernel that is ready to be searched.
+struct Preparation {
+  std::shared_ptr<Evaluator> evaluator;
+  Recipe baselineRecipe;
+  Artifact baseline;
+  Measurement measurement; ///< of the baseline; timeNs is the yardstick
+  int64_t setupNs = 0; ///< input bank, references, baselines; off the budget
+  /// Not empty: the kernel stays as it is, and why ("the stock lowering
+  /// fails"). No other member counts then.
+  std::string skipped;
+};
+
+/// Builds references and baselines and measures the latter.
+class Workbench {
+public:
+  virtual ~Workbench() = default;
+  /// Called at most once a kernel, right before its first live evaluation: a
+  /// resumed run whose trials are all recorded never calls it.
+  virtual Result<Preparation> prepare(const Kernel &kernel) = 0;
 };
 
 //===----------------------------------------------------------------------===//
@@ -93,6 +117,7 @@ public:
 
 enum class StepKind { Seed, Small, Large, Repair };
 const char *toString(StepKind kind);
+std::optional<StepKind> stepKindFromString(const std::string &text);
 
 /// A variant as a proposer sees it.
 struct VariantView {
@@ -110,9 +135,11 @@ struct ProposeContext {
   const std::vector<SearchSpace> *spaces = nullptr; ///< one a strategy
   CostModel cost;
   StepKind step = StepKind::Large;
-  VariantView parent;              ///< ticket 0 is the baseline
-  std::vector<VariantView> chain;  ///< last 5 from the root to the parent
-  std::vector<VariantView> pool;   ///< up to 5, drawn across cells
+  VariantView parent;             ///< ticket 0 is the baseline
+  std::vector<VariantView> chain; ///< last 5 from the root to the parent
+  std::vector<VariantView> pool;  ///< up to 5, drawn across cells
+  /// "strategy.knob" of knobs whose change once left the code as it was.
+  std::set<std::string> inertKnobs;
   /// True if this recipe has been proposed already: choose another one.
   std::function<bool(const Recipe &)> seen;
 };
@@ -120,14 +147,18 @@ struct ProposeContext {
 struct Proposal {
   Recipe recipe;
   std::string rationale;
-  std::string proposer; ///< whose it is
+  std::string proposer;   ///< whose it is
   bool exhausted = false; ///< nothing left to propose here; recipe is empty
+  int64_t tokens = 0;     ///< of a model
+  int64_t microMoney = 0; ///< price of the tokens, in millionths
 };
 
+/// Answers depend on the context and `random` only, so that a resumed run asks
+/// again and gets the same answers.
 class Proposer {
 public:
   virtual ~Proposer() = default;
-  /// `random` belongs to this ticket.
+  /// `random` belongs to this ticket. An Error ends the run.
   virtual Result<Proposal> propose(const ProposeContext &context,
                                    Random &random) = 0;
 };
@@ -138,7 +169,9 @@ public:
 
 /// One thing that happened. `type` is one of: run_started, kernel_started,
 /// baseline, trial, incumbent, kernel_finished, accepted, rolled_back,
-/// run_finished, warning. The members of each are in docs/Protocols.md.
+/// run_finished, warning. The members of each are in docs/Protocols.md. None
+/// holds a time of day: the stream is a function of the run's inputs and
+/// measurements.
 struct Event {
   std::string type;
   Json data = Json::object();

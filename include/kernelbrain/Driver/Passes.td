@@ -140,4 +140,13 @@ def ApplyPass : Pass<"kb-apply", "::mlir::ModuleOp"> {
     "::kernelbrain::kb::KBDialect", "::mlir::LLVM::LLVMDialect"];
 }
 
+def RememberInputPass : Pass<"kb-remember-input", "::mlir::ModuleOp"> {
+  let summary = "Keep the module as the baseline program of a later kb-search";
+  let description = [{
+    The first pass of `kb-optimize`. A `kb-search` in the same pipeline compares
+    its result with this program; without one it compares with the outlined
+    module, kernels put back. Changes nothing.
+  }];
+}
+
 #endif // KERNELBRAIN_DRIVER_PASSES_TD

@@ -1,0 +1,200 @@
+//===- Acceptance.cpp - The whole program, as a user would get it ---------===//
+
+#include "Acceptance.h"
+
+#include "kernelbrain/Dialect/KB/KB.h"
+#include "kernelbrain/Driver/ModuleKernels.h"
+#include "kernelbrain/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+
+using namespace mlir;
+using namespace kernelbrain;
+
+//===----------------------------------------------------------------------===//
+// Rolling back
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+using Callers = std::vector<std::pair<std::string, std::set<std::string>>>;
+using Verdicts = std::vector<FunctionVerdict>;
+
+bool passes(const Verdicts &verdicts, const std::string &function) {
+  for (const FunctionVerdict &verdict : verdicts)
+    if (verdict.name == function)
+      return verdict.disposition == Disposition::Passed;
+  return true;
+}
+
+/// Kernels that `function` reaches and that are not dropped, least gain first.
+std::vector<std::string> findSuspects(const Callers &callers,
+                                      const std::string &function,
+                                      const std::set<std::string> &dropped) {
+  std::vector<std::string> suspects;
+  for (const auto &[kernel, functions] : callers)
+    if (functions.count(function) && !dropped.count(kernel))
+      suspects.push_back(kernel);
+  return suspects;
+}
+
+/// The state of one hunt for the kernels at fault.
+struct RollbackSearch {
+  const Callers &callers;
+  const AcceptanceHooks &hooks;
+  std::set<std::string> dropped;
+  std::vector<Rollback> rollbacks;
+  Verdicts verdicts;
+
+  Status compare() {
+    auto result = hooks.compare(dropped);
+    if (!result)
+      return result.error();
+    verdicts = std::move(*result);
+    return {};
+  }
+
+  void drop(const std::string &kernel, const FunctionVerdict &verdict) {
+    dropped.insert(kernel);
+    std::string reason = "function '" + verdict.name + "' is " +
+                         toString(verdict.disposition);
+    if (!verdict.reason.empty())
+      reason += ": " + verdict.reason;
+    rollbacks.push_back({kernel, reason});
+  }
+
+  /// The first function that fails and reaches a kernel of ours. A function
+  /// that differs without one is a fault of ours all the same.
+  Result<std::optional<FunctionVerdict>> nextFailure() const {
+    for (const FunctionVerdict &verdict : verdicts) {
+      if (verdict.disposition == Disposition::Passed)
+        continue;
+      if (!findSuspects(callers, verdict.name, dropped).empty())
+        return std::optional(verdict);
+      if (verdict.disposition == Disposition::Incorrect)
+        return Error{"function '" + verdict.name +
+                     "' differs from the baseline program without any kernel "
+                     "spliced into it: " +
+                     verdict.reason};
+    }
+    return std::optional<FunctionVerdict>();
+  }
+
+  /// Drops the one kernel that explains `failure`, else all it reaches.
+  Status resolve(const FunctionVerdict &failure) {
+    std::vector<std::string> suspects =
+        findSuspects(callers, failure.name, dropped);
+    for (size_t i = 0; suspects.size() > 1 && i < suspects.size(); ++i) {
+      dropped.insert(suspects[i]);
+      Status ok = compare();
+      dropped.erase(suspects[i]);
+      if (!ok)
+        return ok;
+      if (passes(verdicts, failure.name)) {
+        drop(suspects[i], failure);
+        return {};
+      }
+    }
+    for (const std::string &kernel : suspects)
+      drop(kernel, failure);
+    return compare();
+  }
+};
+
+} // namespace
+
+Result<std::vector<Rollback>>
+kernelbrain::findRollbacks(const Callers &callers,
+                           const AcceptanceHooks &hooks) {
+  RollbackSearch search{callers, hooks, {}, {}, {}};
+  if (Status ok = search.compare(); !ok)
+    return ok.error();
+  for (;;) {
+    auto failure = search.nextFailure();
+    if (!failure)
+      return failure.error();
+    if (!*failure)
+      return search.rollbacks;
+    if (Status ok = search.resolve(**failure); !ok)
+      return ok.error();
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// The program
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Adds to `reached` the kernels that `function` calls, through other functions
+/// of the module too.
+void collectReached(func::FuncOp function, SymbolTable &symbols,
+                    std::set<Operation *> &visited,
+                    std::set<std::string> &reached) {
+  if (!visited.insert(function).second)
+    return;
+  function.walk([&](Operation *op) {
+    if (auto call = dyn_cast<kb::CallOp>(op))
+      reached.insert(call.getCallee().getLeafReference().str());
+    else if (auto call = dyn_cast<func::CallOp>(op))
+      if (auto callee = symbols.lookup<func::FuncOp>(call.getCallee()))
+        collectReached(callee, symbols, visited, reached);
+  });
+}
+
+} // namespace
+
+std::vector<std::pair<std::string, std::set<std::string>>>
+kernelbrain::findCallers(ModuleOp module) {
+  SymbolTable symbols(module);
+  std::vector<std::pair<std::string, std::set<std::string>>> callers;
+  module.walk([&](kb::VariantOp variant) {
+    if (variant.getSelected())
+      callers.push_back({variant.getKernel().str(), {}});
+  });
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (!function.isPublic() || function.isExternal())
+      continue;
+    std::set<Operation *> visited;
+    std::set<std::string> reached;
+    collectReached(function, symbols, visited, reached);
+    for (auto &[kernel, functions] : callers)
+      if (reached.count(kernel))
+        functions.insert(function.getName().str());
+  }
+  return callers;
+}
+
+/// The splice of kb-optimize; tensor level is accepted as the memref level that
+/// it bufferizes to.
+static std::unique_ptr<Pass> createEmission(const std::string &emit) {
+  SplicePassOptions options;
+  options.emit = emit == "tensor" ? "memref" : emit;
+  return createSplicePass(options);
+}
+
+void kernelbrain::registerEmissionDialects(DialectRegistry &registry) {
+  createEmission("memref")->getDependentDialects(registry);
+}
+
+FailureOr<std::string>
+kernelbrain::emitProgram(ModuleOp module, const std::string &emit,
+                         const std::set<std::string> &dropped) {
+  OwningOpRef<ModuleOp> program = module.clone();
+  SmallVector<kb::KernelOp> stock;
+  program->walk([&](kb::KernelOp kernel) {
+    if (dropped.count(kernel.getSymName().str()))
+      stock.push_back(kernel);
+  });
+  for (kb::KernelOp kernel : stock)
+    detachVariants(kernel);
+  PassManager passes(module.getContext());
+  passes.addPass(createEmission(emit));
+  if (failed(passes.run(*program)))
+    return failure();
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  program->print(os);
+  return text;
+}

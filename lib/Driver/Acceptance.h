@@ -1,0 +1,65 @@
+//===- Acceptance.h - The whole program, as a user would get it -*- C++ -*-===//
+
+#ifndef KERNELBRAIN_LIB_DRIVER_ACCEPTANCE_H
+#define KERNELBRAIN_LIB_DRIVER_ACCEPTANCE_H
+
+#include "kernelbrain/Core/Measurement.h"
+#include "kernelbrain/Support/Result.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/DialectRegistry.h"
+
+#include <functional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace kernelbrain {
+
+/// What running a public function of the optimised program said.
+struct FunctionVerdict {
+  std::string name;
+  Disposition disposition = Disposition::NotRun;
+  std::string reason;
+};
+
+/// A kernel that is spliced nowhere after all.
+struct Rollback {
+  std::string kernel, reason;
+};
+
+/// What acceptance asks for; the session implements it, tests fake it.
+struct AcceptanceHooks {
+  /// Builds the program with the variants of `dropped` kernels left out, runs
+  /// it beside the baseline program and says how each public function did.
+  std::function<Result<std::vector<FunctionVerdict>>(
+      const std::set<std::string> &dropped)>
+      compare;
+};
+
+/// Finds the kernels to roll back so that no public function differs from the
+/// baseline program or loses to it. `callers` lists, for each kernel with a
+/// winner, the public functions that reach it. Kernels are dropped one at a
+/// time, the ones reached from a failing function first in the given order
+/// (least gain first), and put back if that did not help; if no single one
+/// explains a failure, all that the function reaches are dropped.
+Result<std::vector<Rollback>> findRollbacks(
+    const std::vector<std::pair<std::string, std::set<std::string>>> &callers,
+    const AcceptanceHooks &hooks);
+
+/// The public functions of `module` from which a kb.call of each kernel is
+/// reached, through calls of other functions too.
+std::vector<std::pair<std::string, std::set<std::string>>>
+findCallers(mlir::ModuleOp module);
+
+/// The module with its selected variants spliced in, as text: what a user of
+/// kb-optimize gets with emit=memref, or llvm. Kernels in `dropped` stay stock.
+mlir::FailureOr<std::string>
+emitProgram(mlir::ModuleOp module, const std::string &emit,
+            const std::set<std::string> &dropped);
+
+/// The dialects that emitProgram() needs loaded.
+void registerEmissionDialects(mlir::DialectRegistry &registry);
+
+} // namespace kernelbrain
+
+#endif // KERNELBRAIN_LIB_DRIVER_ACCEPTANCE_H

@@ -1,0 +1,119 @@
+//===- SearchPass.cpp - kb-search -----------------------------------------===//
+
+#include "kernelbrain/Driver/InputProgram.h"
+#include "kernelbrain/Driver/Passes.h"
+#include "kernelbrain/Driver/Session.h"
+
+#include "kernelbrain/Dialect/KB/KB.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+
+using namespace mlir;
+using namespace kernelbrain;
+
+namespace kernelbrain {
+#define GEN_PASS_DEF_SEARCHPASS
+#include "kernelbrain/Driver/Passes.h.inc"
+} // namespace kernelbrain
+
+/// What this version does not do yet is refused by name.
+static LogicalResult
+refuseLater(llvm::ArrayRef<std::pair<StringRef, bool>> given,
+            function_ref<InFlightDiagnostic()> emitError) {
+  for (auto [option, isGiven] : given)
+    if (isGiven)
+      return emitError() << "option '" << option
+                         << "' is not supported by this version";
+  return success();
+}
+
+namespace {
+
+struct SearchPass : kernelbrain::impl::SearchPassBase<SearchPass> {
+  explicit SearchPass(std::shared_ptr<Interrupt> interrupt)
+      : interrupt(std::move(interrupt)) {}
+  SearchPass(const SearchPass &other)
+      : SearchPassBase(other), interrupt(other.interrupt) {}
+
+  SessionOptions sessionOptions() const;
+  void runOnOperation() override;
+
+  std::shared_ptr<Interrupt> interrupt;
+};
+
+} // namespace
+
+SessionOptions SearchPass::sessionOptions() const {
+  SessionOptions options;
+  options.target = target;
+  options.chip = chip;
+  options.baselinePipeline = baselinePipeline;
+  options.proposer = proposer;
+  options.evaluator = evaluator;
+  options.budgetSeconds = budgetSeconds;
+  options.maxVariants = maxVariants;
+  options.seed = seed;
+  options.threads = threads;
+  options.compileJobs = compileJobs;
+  options.memoryLimitMb = memoryLimitMb;
+  options.dynamicDim = dynamicDim;
+  options.kernels = kernels;
+  options.emit = emit;
+  options.placement = placement;
+  options.store = store;
+  options.log = log;
+  options.replay = replay;
+  options.fresh = fresh;
+  options.estimate = estimate;
+  options.printTree = printTree;
+  options.printRegions = printRegions;
+  options.kbCompile = kbCompile;
+  options.kbWorker = kbWorker;
+  return options;
+}
+
+void SearchPass::runOnOperation() {
+  ModuleOp module = getOperation();
+  auto emitError = [&] { return module.emitError(); };
+  if (failed(refuseLater({{"max-tokens", maxTokens != 0},
+                          {"max-cost", maxCost != 0},
+                          {"strategy-library", !strategyLibrary.empty()},
+                          {"llm-endpoint", !llmEndpoint.empty()},
+                          {"llm-model", !llmModel.empty()},
+                          {"adapt", adapt},
+                          {"show-prompts", showPrompts}},
+                         emitError)))
+    return signalPassFailure();
+  SessionOptions options = sessionOptions();
+  if (Status ok = options.resolve(); !ok) {
+    module.emitError(ok.error().message);
+    return signalPassFailure();
+  }
+  std::optional<std::reference_wrapper<InputProgram>> input =
+      getCachedAnalysis<InputProgram>();
+  Session session(module, options, *interrupt);
+  if (input)
+    session.setBaselineProgram(input->get().bytecode);
+  FailureOr<SessionSummary> summary = session.run();
+  if (failed(summary))
+    return signalPassFailure();
+  numKernels = summary->numKernels;
+  numSearched = summary->numSearched;
+  numWinners = summary->numWinners;
+}
+
+std::unique_ptr<Pass>
+kernelbrain::createSearchPass(std::shared_ptr<Interrupt> interrupt) {
+  return std::make_unique<SearchPass>(std::move(interrupt));
+}
+
+std::unique_ptr<Pass> kernelbrain::createSearchPass(
+    std::shared_ptr<Interrupt> interrupt, StringRef options,
+    function_ref<LogicalResult(const Twine &)> emitError,
+    SessionOptions &parsed) {
+  auto pass = std::make_unique<SearchPass>(std::move(interrupt));
+  if (failed(pass->initializeOptions(options, emitError)))
+    return nullptr;
+  parsed = pass->sessionOptions();
+  return pass;
+}

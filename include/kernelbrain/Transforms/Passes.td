@@ -23,4 +23,52 @@ def InlinePass : Pass<"kb-inline", "::mlir::ModuleOp"> {
   ];
 }
 
+def SplicePass : Pass<"kb-splice", "::mlir::ModuleOp"> {
+  let summary = "Puts the implementations of selected variants into the program";
+  let description = [{
+    Every kernel with a `selected` variant becomes four functions of the module,
+    all internal: the *shim* `@<kernel>` on memrefs of fully dynamic layout, the
+    implementation `@<kernel>_impl` (LLVM dialect, ABI version 1), and
+    `@<kernel>_baseline`, the kernel's body on memrefs of any strides. The shim
+    calls the implementation with pointers, extents and workspace; where the
+    buffers are not dense, an extent is 0, or the implementation declines, it
+    calls the baseline; any other status goes to `@kbFail(name, status)`, a weak
+    function that prints and aborts. Kernels without a selected variant are put
+    back as `kb-inline` does. Names that the module has already get a suffix.
+
+    `emit` says how far the program is lowered:
+
+    * `tensor`: `kb.call`s name the shims and bufferize to calls of them without
+      a copy. `@kb.kernels` stays until `kb-strip`.
+    * `memref`: bufferized as upstream's default passes do, with identity layouts
+      at function boundaries, and freed by the deallocation pipeline; upstream
+      dialects only, no attribute of the kb dialect.
+    * `llvm`: that, lowered to the LLVM dialect, with a C entry
+      `_mlir_ciface_<function>` for each public function.
+
+    A splice adds no copy and no allocation but one of the workspace, where the
+    variant needs one, for each call.
+
+    Errors: an implementation whose signature is not that of ABI version 1 for
+    the kernel; operations in it that are neither functions nor globals; an
+    unknown level or placement; what the upstream passes refuse.
+  }];
+  let options = [
+    Option<"emit", "emit", "std::string", "\"memref\"",
+           "Level of the program: tensor, memref or llvm">,
+    Option<"placement", "placement", "std::string", "\"host\"",
+           "Where buffers live: host (device comes with a later version)">,
+  ];
+}
+
+def StripPass : Pass<"kb-strip", "::mlir::ModuleOp"> {
+  let summary = "Removes kernels, variants and attributes of the kb dialect";
+  let description = [{
+    Leaves upstream operations and attributes, and `kb.call`s of shims, which
+    bufferization turns into upstream operations.
+
+    Errors: a `kb.call` of a kernel, which would lose its callee.
+  }];
+}
+
 #endif // KERNELBRAIN_TRANSFORMS_PASSES_TD

@@ -136,8 +136,8 @@ LogicalResult KernelOp::verifyRegions() {
 //===----------------------------------------------------------------------===//
 
 LogicalResult CallOp::verify() {
-  size_t numTensors = llvm::count_if(getOutputs().getTypes(),
-                                     llvm::IsaPred<RankedTensorType>);
+  size_t numTensors =
+      llvm::count_if(getOutputs().getTypes(), llvm::IsaPred<RankedTensorType>);
   if (numTensors != 0 && numTensors != getOutputs().size())
     return emitOpError("expected tensor or buffer destinations, found both");
   if (getNumResults() != numTensors)
@@ -149,9 +149,9 @@ LogicalResult CallOp::verify() {
              << output.getType() << ", found " << result.getType();
   if (auto reads = getReadsOutputs())
     if (reads->size() != getOutputs().size())
-      return emitOpError("expected ") << getOutputs().size()
-                                      << " 'reads_outputs', found "
-                                      << reads->size();
+      return emitOpError("expected ")
+             << getOutputs().size() << " 'reads_outputs', found "
+             << reads->size();
   return success();
 }
 
@@ -168,8 +168,9 @@ LogicalResult CallOp::verifySymbolUses(SymbolTableCollection &symbolTables) {
   auto matches = [](ValueRange operands, Block::BlockArgListType arguments) {
     return operands.getTypes() == ValueRange(arguments).getTypes();
   };
-  if (hasPureTensorSemantics() && (!matches(getInputs(), kernel.getInputs()) ||
-                                   !matches(getOutputs(), kernel.getOutputs()))) {
+  if (hasPureTensorSemantics() &&
+      (!matches(getInputs(), kernel.getInputs()) ||
+       !matches(getOutputs(), kernel.getOutputs()))) {
     InFlightDiagnostic diagnostic =
         emitOpError("operand types differ from the arguments of kernel '")
         << getCallee() << "'";
@@ -184,7 +185,8 @@ void CallOp::getEffects(
         &effects) {
   auto add = [&](MemoryEffects::Effect *effect, OpOperand &operand) {
     if (isa<BaseMemRefType>(operand.get().getType()))
-      effects.emplace_back(effect, &operand, SideEffects::DefaultResource::get());
+      effects.emplace_back(effect, &operand,
+                           SideEffects::DefaultResource::get());
   };
   for (OpOperand &operand : getInputsMutable())
     add(MemoryEffects::Read::get(), operand);
@@ -222,6 +224,31 @@ bool CallOp::mustBufferizeInPlace(OpOperand &, const AnalysisState &) {
   return false;
 }
 
+LogicalResult CallOp::callShim(OpBuilder &builder, func::FuncOp shim,
+                               ValueRange buffers) {
+  SmallVector<Value> operands(buffers);
+  ArrayRef<Type> types = shim.getArgumentTypes();
+  if (types.size() == operands.size() + 1)
+    if (auto workspace = dyn_cast<MemRefType>(types.back());
+        workspace && workspace.hasStaticShape())
+      operands.push_back(memref::AllocOp::create(
+          builder, getLoc(), workspace, builder.getI64IntegerAttr(64)));
+  if (types.size() != operands.size())
+    return emitOpError("expected ")
+           << types.size() << " operands for the shim '" << getCallee()
+           << "', found " << operands.size();
+  for (auto [operand, type] : llvm::zip(operands, types)) {
+    if (operand.getType() == type)
+      continue;
+    if (!memref::CastOp::areCastCompatible(operand.getType(), type))
+      return emitOpError("expected a buffer of type ")
+             << type << ", found " << operand.getType();
+    operand = memref::CastOp::create(builder, getLoc(), type, operand);
+  }
+  func::CallOp::create(builder, getLoc(), shim, operands);
+  return success();
+}
+
 LogicalResult CallOp::bufferize(RewriterBase &rewriter,
                                 const BufferizationOptions &options,
                                 BufferizationState &state) {
@@ -245,19 +272,8 @@ LogicalResult CallOp::bufferize(RewriterBase &rewriter,
   }
   SmallVector<Value> outputs(
       ArrayRef<Value>(buffers).drop_front(getInputs().size()));
-  if (shim.getNumArguments() != buffers.size())
-    return emitOpError("expected ")
-           << shim.getNumArguments() << " operands for the shim '"
-           << getCallee() << "', found " << buffers.size();
-  for (auto [buffer, type] : llvm::zip(buffers, shim.getArgumentTypes())) {
-    if (buffer.getType() == type)
-      continue;
-    if (!memref::CastOp::areCastCompatible(buffer.getType(), type))
-      return emitOpError("expected a buffer of type ")
-             << type << ", found " << buffer.getType();
-    buffer = memref::CastOp::create(rewriter, getLoc(), type, buffer);
-  }
-  func::CallOp::create(rewriter, getLoc(), shim, buffers);
+  if (failed(callShim(rewriter, shim, buffers)))
+    return failure();
   replaceOpWithBufferizedValues(rewriter, *this, outputs);
   return success();
 }

@@ -138,6 +138,13 @@ def KB_CallOp : KB_Op<"call", [
       auto reads = getReadsOutputs();
       return reads && (*reads)[index];
     }
+    /// Writes a call of `shim` with one buffer for each operand, cast to the
+    /// layouts of the shim. A shim with one more argument takes a workspace
+    /// there, which is allocated before the call. Emits a diagnostic and fails
+    /// where the buffers do not fit.
+    ::mlir::LogicalResult callShim(::mlir::OpBuilder &builder,
+                                   ::mlir::func::FuncOp shim,
+                                   ::mlir::ValueRange buffers);
   }];
 }
 

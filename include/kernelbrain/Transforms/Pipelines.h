@@ -1,0 +1,44 @@
+//===- Pipelines.h - The stock way down -------------------------*- C++ -*-===//
+//
+// Upstream's default passes in upstream's order: what takes a program to
+// memrefs and to the LLVM dialect, and what the baseline of a kernel is made
+// with.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KERNELBRAIN_TRANSFORMS_PIPELINES_H
+#define KERNELBRAIN_TRANSFORMS_PIPELINES_H
+
+namespace mlir {
+class ModuleOp;
+class Operation;
+class OpPassManager;
+} // namespace mlir
+
+namespace kernelbrain {
+
+/// TOSA to linalg, tensor and arith. For modules that hold tosa operations.
+void addLowerTosaPasses(mlir::OpPassManager &passes);
+
+/// Tensors to memrefs, freed; elementwise operations are fused before.
+/// Functions that return tensors return memrefs of identity layout.
+void addBufferizePasses(mlir::OpPassManager &passes);
+
+/// Bodies on tensors of functions that take memrefs; nothing is freed.
+void addBaselinePasses(mlir::OpPassManager &passes);
+
+/// Linalg on memrefs to the LLVM dialect. Strided copies left in the module
+/// call upstream's runtime library: see copyByLoops.
+void addLowerToLLVMPasses(mlir::OpPassManager &passes);
+
+/// Turns copies between strided buffers into `linalg.copy`, for which no
+/// runtime library is needed.
+void copyByLoops(mlir::Operation *root);
+
+/// Marks public functions, which get a C entry `_mlir_ciface_<name>`, and
+/// external ones, which are called by theirs, as stock lowering does.
+void requestCEntries(mlir::ModuleOp module);
+
+} // namespace kernelbrain
+
+#endif // KERNELBRAIN_TRANSFORMS_PIPELINES_H

@@ -1,0 +1,201 @@
+//===- Splice.cpp - kb-splice ---------------------------------------------===//
+
+#include "Splice.h"
+#include "kernelbrain/Transforms/Passes.h"
+#include "kernelbrain/Transforms/Pipelines.h"
+
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+
+using namespace mlir;
+using namespace kernelbrain;
+
+namespace kernelbrain {
+#define GEN_PASS_DEF_SPLICEPASS
+#include "kernelbrain/Transforms/Passes.h.inc"
+} // namespace kernelbrain
+
+namespace {
+
+struct SplicePass : kernelbrain::impl::SplicePassBase<SplicePass> {
+  using SplicePassBase::SplicePassBase;
+
+  void getDependentDialects(DialectRegistry &registry) const override;
+  void runOnOperation() override;
+
+private:
+  LogicalResult checkOptions();
+  LogicalResult splice();
+  LogicalResult addBaselines(MutableArrayRef<SplicedKernel> spliced,
+                             SymbolTable &symbols);
+  LogicalResult redirectCalls(ArrayRef<SplicedKernel> spliced);
+  LogicalResult lower();
+  LogicalResult runPasses(llvm::function_ref<void(OpPassManager &)> addPasses,
+                          ModuleOp on) {
+    OpPassManager passes(ModuleOp::getOperationName());
+    addPasses(passes);
+    return runPipeline(passes, on);
+  }
+};
+
+void addInlinePasses(OpPassManager &passes) {
+  InlinePassOptions options;
+  options.keepSelected = true;
+  passes.addPass(createInlinePass(options));
+}
+
+void SplicePass::getDependentDialects(DialectRegistry &registry) const {
+  OpPassManager passes(ModuleOp::getOperationName());
+  for (auto addPasses :
+       {addInlinePasses, addLowerTosaPasses, addBufferizePasses,
+        addBaselinePasses, addLowerToLLVMPasses})
+    addPasses(passes);
+  passes.getDependentDialects(registry);
+  registry.insert<kb::KBDialect, arith::ArithDialect,
+                  bufferization::BufferizationDialect, func::FuncDialect,
+                  linalg::LinalgDialect, LLVM::LLVMDialect,
+                  memref::MemRefDialect, scf::SCFDialect>();
+}
+
+LogicalResult SplicePass::checkOptions() {
+  if (emit != "tensor" && emit != "memref" && emit != "llvm")
+    return getOperation().emitError("expected 'emit' to be 'tensor', 'memref' "
+                                    "or 'llvm', found '")
+           << emit << "'";
+  if (placement == "device")
+    return getOperation().emitError(
+        "'placement=device' needs a device target, which comes with a later "
+        "version");
+  if (placement != "host")
+    return getOperation().emitError(
+               "expected 'placement' to be 'host', found '")
+           << placement << "'";
+  return success();
+}
+
+/// The kernels of `module` that have a selected variant.
+SmallVector<SplicedKernel> collectSelected(ModuleOp module) {
+  SmallVector<SplicedKernel> selected;
+  for (auto nested : module.getOps<ModuleOp>())
+    for (auto variant : nested.getOps<kb::VariantOp>())
+      if (variant.getSelected())
+        selected.push_back({cast<kb::KernelOp>(SymbolTable::lookupSymbolIn(
+                                nested, variant.getKernelAttr())),
+                            variant,
+                            {},
+                            {},
+                            {}});
+  return selected;
+}
+
+LogicalResult checkElementTypes(kb::KernelOp kernel) {
+  for (Type type : kernel.getBody().getArgumentTypes()) {
+    Type element = cast<RankedTensorType>(type).getElementType();
+    if (!element.isIntOrIndexOrFloat() ||
+        (element.isIntOrFloat() && element.getIntOrFloatBitWidth() != 1 &&
+         element.getIntOrFloatBitWidth() % 8 != 0))
+      return kernel.emitOpError("elements of type ")
+             << element << " have no form in ABI version "
+             << "1, so it cannot be spliced";
+  }
+  return success();
+}
+
+LogicalResult SplicePass::addBaselines(MutableArrayRef<SplicedKernel> spliced,
+                                       SymbolTable &symbols) {
+  // In a module of their own, so that their passes leave the program alone.
+  OpBuilder builder = OpBuilder::atBlockEnd(getOperation().getBody());
+  auto scratch = ModuleOp::create(builder, getOperation().getLoc());
+  SymbolTable scratchSymbols(scratch);
+  for (SplicedKernel &kernel : spliced)
+    addBaseline(kernel, scratchSymbols);
+  if (failed(runPasses(addBaselinePasses, scratch)))
+    return failure();
+  copyByLoops(scratch);
+  for (SplicedKernel &kernel : spliced) {
+    kernel.baseline->remove();
+    symbols.insert(kernel.baseline);
+  }
+  scratch.erase();
+  return success();
+}
+
+LogicalResult SplicePass::redirectCalls(ArrayRef<SplicedKernel> spliced) {
+  llvm::DenseMap<Operation *, func::FuncOp> shims;
+  for (const SplicedKernel &kernel : spliced)
+    shims[kernel.kernel] = kernel.shim;
+  SymbolTableCollection symbols;
+  SmallVector<std::pair<kb::CallOp, func::FuncOp>> calls;
+  getOperation().walk([&](kb::CallOp call) {
+    Operation *kernel =
+        symbols.lookupNearestSymbolFrom(call, call.getCalleeAttr());
+    if (func::FuncOp shim = shims.lookup(kernel))
+      calls.emplace_back(call, shim);
+  });
+  for (auto [call, shim] : calls) {
+    call.setCalleeAttr(FlatSymbolRefAttr::get(shim));
+    if (!call.hasPureBufferSemantics())
+      continue;
+    OpBuilder builder(call);
+    if (failed(call.callShim(builder, shim, call.getOperands())))
+      return failure();
+    call.erase();
+  }
+  return success();
+}
+
+LogicalResult SplicePass::splice() {
+  if (failed(runPasses(addInlinePasses, getOperation())))
+    return failure();
+  SmallVector<SplicedKernel> spliced = collectSelected(getOperation());
+  if (spliced.empty())
+    return success();
+  SymbolTable symbols(getOperation());
+  FailureOr<LLVM::LLVMFuncOp> fail =
+      getOrAddFail(getOperation().getLoc(), symbols);
+  if (failed(fail))
+    return failure();
+  for (SplicedKernel &kernel : spliced)
+    if (failed(checkElementTypes(kernel.kernel)) ||
+        failed(addImplementation(kernel, symbols)))
+      return failure();
+  if (failed(addBaselines(spliced, symbols)))
+    return failure();
+  for (SplicedKernel &kernel : spliced)
+    addShim(kernel, *fail, symbols);
+  return redirectCalls(spliced);
+}
+
+bool hasTosa(ModuleOp module) {
+  return module
+      .walk([](Operation *op) {
+        return isa_and_nonnull<tosa::TosaDialect>(op->getDialect())
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+LogicalResult SplicePass::lower() {
+  ModuleOp module = getOperation();
+  if (failed(stripKernels(module)))
+    return failure();
+  if (hasTosa(module) && failed(runPasses(addLowerTosaPasses, module)))
+    return failure();
+  if (failed(runPasses(addBufferizePasses, module)))
+    return failure();
+  if (emit == "memref")
+    return success();
+  copyByLoops(module);
+  requestCEntries(module);
+  return runPasses(addLowerToLLVMPasses, module);
+}
+
+void SplicePass::runOnOperation() {
+  if (failed(checkOptions()) || failed(splice()) ||
+      (emit != "tensor" && failed(lower())))
+    signalPassFailure();
+}
+
+} // namespace

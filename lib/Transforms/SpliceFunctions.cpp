@@ -1,0 +1,221 @@
+//===- SpliceFunctions.cpp - Shim and baseline of a spliced kernel --------===//
+
+#include "Splice.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+using namespace mlir;
+using namespace kernelbrain;
+
+MemRefType kernelbrain::getShimType(RankedTensorType type) {
+  SmallVector<int64_t> strides(type.getRank(), ShapedType::kDynamic);
+  auto layout =
+      StridedLayoutAttr::get(type.getContext(), ShapedType::kDynamic, strides);
+  return MemRefType::get(type.getShape(), type.getElementType(), layout);
+}
+
+/// An internal function on the buffers of `kernel`, and a workspace if
+/// `workspaceBytes` is not 0.
+static func::FuncOp createFunction(kb::KernelOp kernel, const Twine &name,
+                                   int64_t workspaceBytes) {
+  OpBuilder builder(kernel.getContext());
+  SmallVector<Type> types;
+  for (BlockArgument argument : kernel.getBody().getArguments())
+    types.push_back(getShimType(cast<RankedTensorType>(argument.getType())));
+  if (workspaceBytes != 0)
+    types.push_back(MemRefType::get({workspaceBytes}, builder.getI8Type()));
+  auto function =
+      func::FuncOp::create(builder, kernel.getLoc(), name.str(),
+                           builder.getFunctionType(types, TypeRange()));
+  function.setPrivate();
+  function->setAttr(
+      "llvm.linkage",
+      LLVM::LinkageAttr::get(builder.getContext(), LLVM::Linkage::Internal));
+  function.addEntryBlock();
+  return function;
+}
+
+void kernelbrain::addBaseline(SplicedKernel &spliced, SymbolTable &symbols) {
+  kb::KernelOp kernel = spliced.kernel;
+  func::FuncOp function = createFunction(
+      kernel, kernel.getSymName() + "_baseline", /*workspaceBytes=*/0);
+  ImplicitLocOpBuilder builder(kernel.getLoc(), function.getContext());
+  builder.setInsertionPointToStart(&function.front());
+  size_t numInputs = kernel.getInputs().size();
+  IRMapping mapping;
+  for (auto [argument, buffer] :
+       llvm::zip(kernel.getBody().getArguments(), function.getArguments()))
+    mapping.map(argument, bufferization::ToTensorOp::create(
+                              builder, argument.getType(), buffer,
+                              /*restrict=*/true,
+                              /*writable=*/buffer.getArgNumber() >= numInputs));
+  for (Operation &op : kernel.getBody().front().without_terminator())
+    builder.clone(op, mapping);
+  for (auto [value, buffer] :
+       llvm::zip(kernel.getYield().getValues(),
+                 function.getArguments().drop_front(numInputs)))
+    bufferization::MaterializeInDestinationOp::create(
+        builder, /*result=*/Type(), mapping.lookup(value), buffer,
+        /*restrict=*/true, /*writable=*/true);
+  func::ReturnOp::create(builder);
+  symbols.insert(function);
+  spliced.baseline = function;
+}
+
+namespace {
+
+/// Writes the body of one shim.
+class ShimBuilder {
+public:
+  ShimBuilder(SplicedKernel &spliced, func::FuncOp shim)
+      : spliced(spliced), shim(shim),
+        b(spliced.kernel.getLoc(), shim.getContext()),
+        pointer(LLVM::LLVMPointerType::get(shim.getContext())) {
+    b.setInsertionPointToStart(&shim.front());
+    direct = arith::ConstantIntOp::create(b, 1, 1);
+  }
+
+  void build(LLVM::LLVMFuncOp fail, LLVM::GlobalOp name) {
+    for (auto [buffer, shape] :
+         llvm::zip(shim.getArguments(), spliced.kernel.getShapes()))
+      unpack(buffer, shape);
+    if (shim.getNumArguments() > spliced.kernel.getBody().getNumArguments())
+      pointers.push_back(toPointer(address(shim.getArguments().back())));
+    else
+      pointers.push_back(LLVM::ZeroOp::create(b, pointer));
+    Value status = callIfDirect();
+    handle(status, fail, name);
+    func::ReturnOp::create(b);
+  }
+
+private:
+  Value constant(int64_t value) {
+    return arith::ConstantIndexOp::create(b, value);
+  }
+  Value address(Value buffer) {
+    return memref::ExtractAlignedPointerAsIndexOp::create(b, buffer);
+  }
+  Value toPointer(Value address) {
+    Value word = arith::IndexCastOp::create(b, b.getI64Type(), address);
+    return LLVM::IntToPtrOp::create(b, pointer, word);
+  }
+  void require(Value condition) {
+    direct = b.createOrFold<arith::AndIOp>(direct, condition);
+  }
+  Value compare(arith::CmpIPredicate predicate, Value a, Value c) {
+    return b.createOrFold<arith::CmpIOp>(predicate, a, c);
+  }
+
+  /// Takes pointer and extents of one buffer, and requires it to be dense and
+  /// not empty: an empty one may still mean work for the baseline (a reduction
+  /// over no elements), and pointers of empty buffers need not be valid.
+  void unpack(Value buffer, ArrayRef<int64_t> shape) {
+    auto metadata = memref::ExtractStridedMetadataOp::create(b, buffer);
+    Value expected = constant(1);
+    for (int64_t dim = shape.size() - 1; dim >= 0; --dim) {
+      Value size = metadata.getSizes()[dim];
+      if (shape[dim] >= 0)
+        size = constant(shape[dim]);
+      else
+        noteExtent(-shape[dim] - 1, size);
+      Value single = compare(arith::CmpIPredicate::ule, size, constant(1));
+      Value fits = compare(arith::CmpIPredicate::eq, metadata.getStrides()[dim],
+                           expected);
+      require(compare(arith::CmpIPredicate::ne, size, constant(0)));
+      require(b.createOrFold<arith::OrIOp>(single, fits));
+      expected = b.createOrFold<arith::MulIOp>(expected, size);
+    }
+    Type element = cast<MemRefType>(buffer.getType()).getElementType();
+    Value offset = b.createOrFold<arith::MulIOp>(
+        metadata.getOffset(), constant(elementBytes(element)));
+    pointers.push_back(
+        toPointer(b.createOrFold<arith::AddIOp>(address(buffer), offset)));
+  }
+
+  static int64_t elementBytes(Type element) {
+    return element.isIndex()
+               ? 8
+               : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+  }
+
+  /// Extents that the kernel needs equal are passed once: where they differ,
+  /// the baseline does what the program would have done.
+  void noteExtent(size_t index, Value size) {
+    if (index == extents.size()) {
+      extents.push_back(size);
+      return;
+    }
+    require(compare(arith::CmpIPredicate::eq, size, extents[index]));
+  }
+
+  Value callIfDirect() {
+    SmallVector<Value> operands(ArrayRef<Value>(pointers).drop_back());
+    for (Value extent : extents)
+      operands.push_back(arith::IndexCastOp::create(b, b.getI64Type(), extent));
+    operands.push_back(pointers.back());
+    operands.push_back(LLVM::ZeroOp::create(b, pointer)); // The default stream.
+    auto branch = scf::IfOp::create(b, b.getI32Type(), direct,
+                                    /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    Value status =
+        LLVM::CallOp::create(b, spliced.implementation, operands).getResult();
+    scf::YieldOp::create(b, status);
+    b.setInsertionPointToStart(branch.elseBlock());
+    scf::YieldOp::create(
+        b, ValueRange(arith::ConstantIntOp::create(b, declined, 32)));
+    return branch.getResult(0);
+  }
+
+  void handle(Value status, LLVM::LLVMFuncOp fail, LLVM::GlobalOp name) {
+    Value bad = compare(arith::CmpIPredicate::ne, status,
+                        arith::ConstantIntOp::create(b, 0, 32));
+    auto outer = scf::IfOp::create(b, bad, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(outer.thenBlock());
+    Value stock = compare(arith::CmpIPredicate::eq, status,
+                          arith::ConstantIntOp::create(b, declined, 32));
+    auto inner = scf::IfOp::create(b, stock, /*withElseRegion=*/true);
+    b.setInsertionPointToStart(inner.thenBlock());
+    func::CallOp::create(
+        b, spliced.baseline,
+        shim.getArguments().take_front(spliced.baseline.getNumArguments()));
+    b.setInsertionPointToStart(inner.elseBlock());
+    Value text = LLVM::AddressOfOp::create(b, name);
+    LLVM::CallOp::create(b, fail, ValueRange{text, status});
+  }
+
+  static constexpr int64_t declined = 1; ///< ABI v1: nothing was written.
+
+  SplicedKernel &spliced;
+  func::FuncOp shim;
+  ImplicitLocOpBuilder b;
+  Type pointer;
+  Value direct;                ///< the implementation may be called
+  SmallVector<Value> pointers; ///< of the arguments, then of the workspace
+  SmallVector<Value> extents;  ///< of the distinct dynamic dimensions
+};
+
+} // namespace
+
+void kernelbrain::addShim(SplicedKernel &spliced, LLVM::LLVMFuncOp fail,
+                          SymbolTable &symbols) {
+  kb::KernelOp kernel = spliced.kernel;
+  OpBuilder builder(kernel.getContext());
+  std::string text = kernel.getSymName().str() + '\0';
+  auto name = LLVM::GlobalOp::create(
+      builder, kernel.getLoc(),
+      LLVM::LLVMArrayType::get(builder.getI8Type(), text.size()),
+      /*isConstant=*/true, LLVM::Linkage::Internal,
+      (kernel.getSymName() + "_name").str(), builder.getStringAttr(text));
+  SymbolTable::setSymbolVisibility(name, SymbolTable::Visibility::Private);
+  symbols.insert(name);
+  spliced.shim = createFunction(kernel, kernel.getSymName(),
+                                spliced.variant.getWorkspaceBytes());
+  symbols.insert(spliced.shim);
+  ShimBuilder(spliced, spliced.shim).build(fail, name);
+}

@@ -1,0 +1,181 @@
+"""Calls the C entries (`_mlir_ciface_<function>`) of shared objects built from MLIR modules whose functions take and
+return tensors. Needs numpy only.
+
+Results are allocated by the callee with malloc, as upstream's bufferization does; whoever calls frees them. A fresh
+16 MB result costs more in page faults than most kernels take, so timings need `retain_memory()`.
+"""
+import ctypes
+import os
+import re
+import resource
+import time
+
+import numpy as np
+
+DTYPES = {
+    "f64": np.float64, "f32": np.float32, "f16": np.float16,
+    "i64": np.int64, "i32": np.int32, "i16": np.int16, "i8": np.int8, "i1": np.bool_,
+}
+LIBC = ctypes.CDLL(None)
+LIBC.free.argtypes = [ctypes.c_void_p]
+
+
+class SignatureError(Exception):
+    """A module or function that this file cannot call."""
+
+
+def parse_tensors(text):
+    """[(shape, dtype)] of the ranked tensor types in `text`; a dynamic extent is -1."""
+    found = []
+    for body in re.findall(r"tensor<([^<>]*)>", text):
+        *dims, name = body.split(",")[0].strip().split("x")
+        if name not in DTYPES:
+            raise SignatureError(f"element type '{name}' has no numpy form")
+        found.append(([-1 if d == "?" else int(d) for d in dims], DTYPES[name]))
+    return found
+
+
+def signature(path, function="main"):
+    """(inputs, results) of a function in a file of textual MLIR, as `parse_tensors` gives them."""
+    with open(path) as file:
+        source = file.read()
+    match = re.search(r"func\.func\s+(?:public\s+)?@" + re.escape(function) + r"\s*\((.*?)\)\s*(?:->\s*(.*?))?\s*"
+                      r"(?:attributes[^{]*)?\{\s*\n", source, re.S)
+    if not match:
+        raise SignatureError(f"{path} has no function '@{function}' with a body")
+    return parse_tensors(match.group(1)), parse_tensors(match.group(2) or "")
+
+
+def descriptor(rank):
+    """The C struct of a ranked memref."""
+    fields = [("allocated", ctypes.c_void_p), ("aligned", ctypes.c_void_p), ("offset", ctypes.c_int64)]
+    if rank:
+        fields += [("sizes", ctypes.c_int64 * rank), ("strides", ctypes.c_int64 * rank)]
+    return type(f"Memref{rank}", (ctypes.Structure,), {"_fields_": fields})
+
+
+def wrap(array):
+    """A descriptor of an array, which has to outlive it."""
+    d = descriptor(array.ndim)()
+    d.allocated = d.aligned = array.ctypes.data
+    if array.ndim:
+        d.sizes[:] = array.shape
+        d.strides[:] = [s // array.itemsize for s in array.strides]
+    return d
+
+
+def read(d, dtype):
+    """A copy of what a descriptor describes."""
+    rank, size = len(getattr(d, "sizes", ())), np.dtype(dtype).itemsize
+    shape = tuple(d.sizes) if rank else ()
+    strides = tuple(s * size for s in d.strides) if rank else ()
+    if not all(shape):
+        return np.empty(shape, dtype)
+    extent = size + sum((n - 1) * s for n, s in zip(shape, strides))
+    raw = (ctypes.c_char * extent).from_address(d.aligned + d.offset * size)
+    return np.ndarray(shape, dtype, raw, 0, strides).copy()
+
+
+class Entry:
+    """One function of a shared object, bound to its input arrays: `entry()` runs it, `take()` copies and frees what
+    the last run returned, `release()` only frees it."""
+
+    def __init__(self, path, arrays, results, function="main"):
+        self._arrays = arrays  # the descriptors point into them
+        self._inputs = [wrap(a) for a in arrays]
+        self._dtypes = [dtype for _, dtype in results]
+        fields = [(f"r{i}", descriptor(len(shape))) for i, (shape, _) in enumerate(results)]
+        self._results = type("Results", (ctypes.Structure,), {"_fields_": fields})()
+        library = ctypes.CDLL(os.path.abspath(path))
+        name = "_mlir_ciface_" + function
+        if not hasattr(library, name):
+            raise SignatureError(f"{path} does not export '{name}'")
+        self._function = getattr(library, name)
+        self._function.restype = None
+        inputs = [ctypes.byref(d) for d in self._inputs]
+        self._arguments = [ctypes.byref(self._results), *inputs] if fields else inputs
+
+    def __call__(self):
+        self._function(*self._arguments)
+
+    def _descriptors(self):
+        return [getattr(self._results, f"r{i}") for i in range(len(self._dtypes))]
+
+    def take(self):
+        values = [read(d, dtype) for d, dtype in zip(self._descriptors(), self._dtypes)]
+        self.release()
+        return values
+
+    def release(self):
+        kept = {d.allocated for d in self._inputs}  # a result may be an input
+        for pointer in {d.allocated for d in self._descriptors()} - kept:
+            LIBC.free(pointer)
+
+
+def retain_memory():
+    """From now on malloc takes large blocks from the heap too, never gives memory back and has one arena, so that a
+    repeated call meets pages that are mapped. glibc only."""
+    m_mmap_max, m_trim_threshold, m_top_pad, m_arena_max = -4, -1, -2, -8
+    for knob, value in ((m_mmap_max, 0), (m_trim_threshold, 2**31 - 1), (m_top_pad, 2**26), (m_arena_max, 1)):
+        if not LIBC.mallopt(knob, value):
+            raise OSError(f"mallopt({knob}, {value}) failed")
+
+
+def minor_faults():
+    """Page faults of this thread so far that needed no disk."""
+    return resource.getrusage(resource.RUSAGE_THREAD).ru_minflt
+
+
+def timed(call):
+    """(seconds, page faults) of one call."""
+    faults = minor_faults()
+    start = time.perf_counter()
+    call()
+    seconds = time.perf_counter() - start
+    return seconds, minor_faults() - faults
+
+
+def aligned_copy(array, alignment=64):
+    """A copy that begins at a multiple of `alignment` bytes, as allocators of tensor libraries give it."""
+    buffer = np.zeros(array.nbytes + alignment, np.uint8)
+    start = -buffer.ctypes.data % alignment
+    copy = buffer[start:start + array.nbytes].view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
+
+
+def random_inputs(inputs, seed, dynamic_dim):
+    """Arrays for `inputs`. Integers stay below 10, since they may be indices; one-dimensional floats are positive,
+    since they may be variances."""
+    rng = np.random.default_rng(seed)
+    arrays = []
+    for shape, dtype in inputs:
+        shape = [dynamic_dim if n < 0 else n for n in shape]
+        if dtype == np.bool_:
+            value = rng.integers(0, 2, shape)
+        elif dtype == np.int8:
+            value = rng.integers(-127, 128, shape)
+        elif np.issubdtype(dtype, np.integer):
+            value = rng.integers(0, 10, shape)
+        else:
+            value = rng.standard_normal(shape)
+            value = np.abs(value) + 0.1 if len(shape) == 1 else value
+        arrays.append(np.asarray(value).astype(dtype))
+    return arrays
+
+
+def difference(expected, actual):
+    """(largest absolute error, that error over the largest finite magnitude) of two arrays. Equal values, NaN with
+    NaN included, have no error; another shape, integers that differ, NaN or infinity against anything else are
+    infinitely wrong."""
+    if expected.shape != actual.shape:
+        return np.inf, np.inf
+    exact = expected.dtype.kind != "f"
+    same = expected == actual if exact else (expected == actual) | (np.isnan(expected) & np.isnan(actual))
+    if same.all():
+        return 0.0, 0.0
+    if exact or not (np.isfinite(expected) | same).all() or not (np.isfinite(actual) | same).all():
+        return np.inf, np.inf
+    error = np.max(np.abs(np.where(same, 0, expected.astype(np.float64) - actual)))
+    scale = np.max(np.abs(expected[np.isfinite(expected)]), initial=0)
+    return error, error / (scale + 1e-30)

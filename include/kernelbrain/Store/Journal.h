@@ -1,0 +1,89 @@
+//===- Journal.h - The append-only record of a run --------------*- C++ -*-===//
+//
+// One file a run, one line an event: 16 hexadecimal digits (contentHash64 of
+// the JSON text), a space, the event's JSON. The first line is the journal's
+// own: {"type":"journal","version":1}. Whatever kills a process leaves whole
+// lines and at most one damaged tail.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KERNELBRAIN_STORE_JOURNAL_H
+#define KERNELBRAIN_STORE_JOURNAL_H
+
+#include "kernelbrain/Search/Interfaces.h"
+#include "kernelbrain/Support/File.h"
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kernelbrain::store {
+
+constexpr int journalVersion = 1;
+
+/// The JSON form of an event: its data with the member `type`.
+Json toJson(const search::Event &event);
+Result<search::Event> eventFromJson(const Json &json);
+
+/// What a journal file holds.
+struct JournalContents {
+  std::vector<search::Event> events; ///< without the journal's own first line
+  uint64_t intactBytes = 0;          ///< length of the intact prefix
+  uint64_t ignoredBytes = 0;         ///< what follows it
+  std::string damage; ///< "line 12 is cut short"; empty if nothing is ignored
+
+  /// True if the run came to its own end: the last event is `run_finished` with
+  /// a reason other than `interrupted` and `failed: ...`.
+  bool finished() const;
+};
+
+/// Reads up to the first damaged or truncated line. An error only if the file
+/// cannot be read or is of a newer version.
+Result<JournalContents> readJournal(const std::string &path);
+
+/// What is known of a variant that an earlier process tried: the `trial` event
+/// by kernel and ticket.
+using TrialKey = std::pair<std::string, uint64_t>;
+std::map<TrialKey, Json>
+recordedTrials(const std::vector<search::Event> &events);
+
+/// Appends events to a journal. A write that fails (disk full) is undone, so
+/// that the lines before it stay readable and the next event may succeed.
+class Journal : public search::Observer {
+public:
+  /// Makes a new journal; an error if the file is there.
+  static Result<std::unique_ptr<Journal>> create(const std::string &path);
+  /// Continues the journal that `contents` was read from; cuts off its damaged
+  /// end. If that is more than one unfinished line, the file as it was is kept
+  /// as `<path>.damaged`.
+  static Result<std::unique_ptr<Journal>>
+  resume(const std::string &path, const JournalContents &contents);
+
+  /// Returns once the line is with the system; it survives this process. Lines
+  /// are with the disk after `accepted`, `rolled_back`, `kernel_finished` and
+  /// `run_finished`, and else at most every 250 ms. A trial that the journal
+  /// has already is not written again.
+  Status notify(const search::Event &event) override;
+  const std::string &path() const { return file; }
+
+private:
+  Journal(std::string path, FileDescriptor fd, uint64_t size)
+      : file(std::move(path)), fd(std::move(fd)), size(size) {}
+  Status append(const search::Event &event);
+  Status sync();
+
+  std::string file;
+  FileDescriptor fd;
+  uint64_t size; ///< bytes of whole lines
+  std::set<TrialKey> trials;
+  std::chrono::steady_clock::time_point lastSync;
+};
+
+} // namespace kernelbrain::store
+
+#endif // KERNELBRAIN_STORE_JOURNAL_H

@@ -1,0 +1,191 @@
+//===- JournalTest.cpp ----------------------------------------------------===//
+
+#include "kernelbrain/Store/Journal.h"
+
+#include "TestFolder.h"
+#include "kernelbrain/Support/Hash.h"
+
+using namespace kernelbrain;
+using namespace kernelbrain::store;
+
+namespace {
+
+search::Event trial(const std::string &kernel, int64_t ticket) {
+  return {"trial", Json{{"kernel", kernel},
+                        {"ticket", ticket},
+                        {"rationale", "line\nbreak \"quoted\" \xc3\xa9"}}};
+}
+
+class JournalTest : public FolderTest {
+protected:
+  void SetUp() override {
+    FolderTest::SetUp();
+    path = folder + "/journal";
+  }
+  /// A journal of a start and two trials.
+  void writeThree() {
+    auto journal = Journal::create(path);
+    ASSERT_TRUE(journal) << journal.error().message;
+    ASSERT_TRUE((*journal)->notify({"run_started", Json{{"module", "m"}}}));
+    ASSERT_TRUE((*journal)->notify(trial("k", 1)));
+    ASSERT_TRUE((*journal)->notify(trial("k", 2)));
+  }
+  void overwrite(const std::string &text) {
+    ASSERT_TRUE(writeFileAtomically(path, text));
+  }
+  std::string path;
+};
+
+TEST_F(JournalTest, EventsComeBackAsWritten) {
+  writeThree();
+  auto contents = readJournal(path);
+  ASSERT_TRUE(contents) << contents.error().message;
+  ASSERT_EQ(contents->events.size(), 3u);
+  EXPECT_EQ(contents->events[0].type, "run_started");
+  EXPECT_EQ(contents->events[1].data, trial("k", 1).data);
+  EXPECT_EQ(contents->ignoredBytes, 0u);
+  EXPECT_EQ(contents->damage, "");
+  EXPECT_FALSE(contents->finished());
+}
+
+TEST_F(JournalTest, LinesHaveTheDocumentedForm) {
+  writeThree();
+  std::string text = *readFile(path);
+  std::string first = text.substr(0, text.find('\n'));
+  EXPECT_EQ(first.substr(17), R"({"type":"journal","version":1})");
+  EXPECT_EQ(first.substr(0, 16), contentHash(first.substr(17)).substr(0, 16));
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 4);
+}
+
+TEST_F(JournalTest, TruncationAtEveryByteOfTheLastLineLosesOnlyThatLine) {
+  writeThree();
+  std::string text = *readFile(path);
+  size_t last = text.rfind('\n', text.size() - 2) + 1;
+  for (size_t end = last; end < text.size(); ++end) {
+    overwrite(text.substr(0, end));
+    auto contents = readJournal(path);
+    ASSERT_TRUE(contents);
+    EXPECT_EQ(contents->events.size(), 2u) << end;
+    EXPECT_EQ(contents->ignoredBytes, end - last);
+    EXPECT_EQ(contents->damage, end == last ? "" : "line 4 is cut short");
+    auto journal = Journal::resume(path, *contents);
+    ASSERT_TRUE(journal);
+    ASSERT_TRUE((*journal)->notify(trial("k", 2)));
+    EXPECT_EQ(*readFile(path), text) << end;
+  }
+  EXPECT_FALSE(std::filesystem::exists(path + ".damaged"));
+}
+
+TEST_F(JournalTest, ACorruptByteAnywhereInTheLastLineIsNoticed) {
+  writeThree();
+  std::string text = *readFile(path);
+  size_t last = text.rfind('\n', text.size() - 2) + 1;
+  for (size_t at = last; at < text.size(); ++at) {
+    std::string damaged = text;
+    damaged[at] ^= 1;
+    overwrite(damaged);
+    auto contents = readJournal(path);
+    ASSERT_TRUE(contents);
+    EXPECT_EQ(contents->events.size(), 2u) << at;
+    EXPECT_EQ(contents->ignoredBytes, text.size() - last) << at;
+  }
+}
+
+TEST_F(JournalTest, NothingAfterADamagedLineIsUsedAndTheFileIsKept) {
+  writeThree();
+  std::string text = *readFile(path);
+  size_t third = text.find('\n', text.find('\n') + 1) + 1;
+  std::string damaged = text;
+  damaged[third + 20] ^= 1;
+  overwrite(damaged);
+  auto contents = readJournal(path);
+  ASSERT_TRUE(contents);
+  EXPECT_EQ(contents->events.size(), 1u);
+  EXPECT_EQ(contents->damage, "line 3 does not match its checksum");
+  EXPECT_EQ(contents->ignoredBytes, text.size() - third);
+  ASSERT_TRUE(Journal::resume(path, *contents));
+  EXPECT_EQ(*readFile(path), text.substr(0, third));
+  EXPECT_EQ(*readFile(path + ".damaged"), damaged);
+}
+
+TEST_F(JournalTest, AnEmptyFileIsResumedAsANewOne) {
+  overwrite("");
+  auto contents = readJournal(path);
+  ASSERT_TRUE(contents);
+  {
+    auto journal = Journal::resume(path, *contents);
+    ASSERT_TRUE(journal);
+    ASSERT_TRUE((*journal)->notify(trial("k", 1)));
+  }
+  EXPECT_EQ(readJournal(path)->events.size(), 1u);
+}
+
+TEST_F(JournalTest, ANewerVersionIsRefused) {
+  std::string text = R"({"type":"journal","version":2})";
+  overwrite(contentHash(text).substr(0, 16) + " " + text + "\n");
+  auto contents = readJournal(path);
+  ASSERT_FALSE(contents);
+  EXPECT_EQ(contents.error().message, "the journal '" + path +
+                                          "' has version 2, expected at most "
+                                          "1");
+}
+
+TEST_F(JournalTest, ATrialIsWrittenOnce) {
+  writeThree();
+  auto contents = readJournal(path);
+  std::string before = *readFile(path);
+  auto journal = Journal::resume(path, *contents);
+  ASSERT_TRUE((*journal)->notify(trial("k", 2)));
+  EXPECT_EQ(*readFile(path), before);
+  ASSERT_TRUE((*journal)->notify(trial("other", 2)));
+  EXPECT_EQ(readJournal(path)->events.size(), 4u);
+}
+
+TEST_F(JournalTest, RecordedTrialsAreFoundByKernelAndTicket) {
+  writeThree();
+  auto trials = recordedTrials(readJournal(path)->events);
+  EXPECT_EQ(trials.size(), 2u);
+  EXPECT_EQ(trials.at({"k", 2}), trial("k", 2).data);
+}
+
+TEST_F(JournalTest, ARunThatWasInterruptedIsNotFinished) {
+  JournalContents contents;
+  EXPECT_FALSE(contents.finished());
+  for (auto [reason, finished] :
+       {std::pair("done", true), std::pair("budget", true),
+        std::pair("interrupted", false), std::pair("failed: disk", false)}) {
+    contents.events = {{"run_finished", Json{{"reason", reason}}}};
+    EXPECT_EQ(contents.finished(), finished) << reason;
+  }
+}
+
+TEST_F(JournalTest, AFullDiskIsAnErrorAndLosesNoEarlierLine) {
+  writeThree();
+  std::string before = *readFile(path);
+  int status = runInChild([&] {
+    auto journal = Journal::resume(path, *readJournal(path));
+    if (!journal)
+      return 1;
+    limitFileSize(before.size() + 30); // a part of the line still fits
+    Status full = (*journal)->notify(trial("k", 3));
+    if (full || full.error().message !=
+                    "cannot continue the journal: cannot write to '" + path +
+                        "': File too large")
+      return 2;
+    return *readFile(path) == before ? 0 : 3;
+  });
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(JournalTest, AFileThatCannotBeMadeIsNamed) {
+  std::string file = folder + "/file";
+  ASSERT_TRUE(writeFileAtomically(file, "x"));
+  auto journal = Journal::create(file + "/journal");
+  ASSERT_FALSE(journal);
+  EXPECT_EQ(journal.error().message,
+            "cannot open '" + file + "/journal': Not a directory");
+  EXPECT_FALSE(Journal::create(file)); // is there already
+  EXPECT_FALSE(readJournal(folder + "/missing"));
+}
+
+} // namespace

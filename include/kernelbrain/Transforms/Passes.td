@@ -5,6 +5,33 @@
 
 include "mlir/Pass/PassBase.td"
 
+def NormalizePass : Pass<"kb-normalize", "::mlir::ModuleOp"> {
+  let summary = "Brings tensor programs into the form that kernels are cut from";
+  let description = [{
+    Lowers TOSA to linalg, inlines calls, and simplifies: dead results,
+    constants in bodies, small powers, broadcasts as indexing maps, biases as
+    epilogues, gathers through constant indices as reshapes, unit dimensions.
+    Products, convolutions and pooling keep their names. Public functions and
+    declarations stay, as do functions marked `kb.kernel` and `kb.skip`; the
+    latter are not touched at all.
+
+    A sum may change its order where the policy `kb.numerics` of the function
+    or module (a discardable `#kb.numerics`) allows it; it does by default. f64
+    values stay f64.
+
+    A function with a TOSA operation that upstream cannot lower stays in TOSA,
+    with a remark.
+  }];
+  let dependentDialects = [
+    "::kernelbrain::kb::KBDialect", "::mlir::affine::AffineDialect",
+    "::mlir::arith::ArithDialect", "::mlir::func::FuncDialect",
+    "::mlir::index::IndexDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+    "::mlir::scf::SCFDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::tosa::TosaDialect",
+  ];
+}
+
 def InlinePass : Pass<"kb-inline", "::mlir::ModuleOp"> {
   let summary = "Puts kernels back where they are called";
   let description = [{

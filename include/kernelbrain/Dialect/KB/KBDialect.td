@@ -25,6 +25,9 @@ def KB_Dialect : Dialect {
     static ::llvm::StringRef getKernelsModuleName() { return "kb.kernels"; }
     /// Discardable unit attribute of a function: outline it whole.
     static ::llvm::StringRef getKernelMarkerName() { return "kb.kernel"; }
+    /// Discardable #kb.numerics of a function or module: the policy for all
+    /// kernels that are cut from it.
+    static ::llvm::StringRef getNumericsMarkerName() { return "kb.numerics"; }
     /// Discardable unit attribute of an operation: leave it alone.
     static ::llvm::StringRef getSkipMarkerName() { return "kb.skip"; }
   }];

@@ -1,0 +1,188 @@
+//===- Normalize.cpp - kb-normalize ---------------------------------------===//
+
+#include "kernelbrain/Transforms/Passes.h"
+
+#include "NormalizePatterns.h"
+#include "kernelbrain/Dialect/KB/KB.h"
+#include "mlir/Conversion/TosaToArith/TosaToArith.h"
+#include "mlir/Conversion/TosaToLinalg/TosaToLinalg.h"
+#include "mlir/Conversion/TosaToTensor/TosaToTensor.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Index/IR/IndexDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Passes.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+#include "mlir/Dialect/Tosa/Transforms/Passes.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/Passes.h"
+
+using namespace mlir;
+using namespace kernelbrain;
+
+namespace kernelbrain {
+#define GEN_PASS_DEF_NORMALIZEPASS
+#include "kernelbrain/Transforms/Passes.h.inc"
+} // namespace kernelbrain
+
+namespace {
+
+struct NormalizePass : kernelbrain::impl::NormalizePassBase<NormalizePass> {
+  using NormalizePassBase::NormalizePassBase;
+
+  void runOnOperation() override;
+
+private:
+  LogicalResult runOn(func::FuncOp function,
+                      function_ref<void(OpPassManager &)> addPasses);
+  void lowerTosa(func::FuncOp function);
+  LogicalResult inlineCalls();
+  LogicalResult applyPatterns(func::FuncOp function);
+  LogicalResult normalize(func::FuncOp function);
+};
+
+bool isSkipped(Operation *op) {
+  return op->hasAttr(kb::KBDialect::getSkipMarkerName());
+}
+
+bool holdsTensors(func::FuncOp function) {
+  return function
+      .walk([](Operation *op) {
+        return llvm::any_of(op->getResultTypes(), llvm::IsaPred<TensorType>)
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+template <typename DialectT> bool holdsDialect(func::FuncOp function) {
+  return function
+      .walk([](Operation *op) {
+        return isa_and_nonnull<DialectT>(op->getDialect())
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+LogicalResult
+NormalizePass::runOn(func::FuncOp function,
+                     function_ref<void(OpPassManager &)> addPasses) {
+  OpPassManager pipeline(func::FuncOp::getOperationName());
+  addPasses(pipeline);
+  return runPipeline(pipeline, function);
+}
+
+// Upstream's lowering fails on a whole function if it does not know one
+// operation. Such a function is put back as it was, and stays TOSA.
+void NormalizePass::lowerTosa(func::FuncOp function) {
+  OwningOpRef<func::FuncOp> saved = function.clone();
+  std::string reason;
+  LogicalResult lowered = success();
+  {
+    ScopedDiagnosticHandler handler(&getContext(), [&](Diagnostic &diagnostic) {
+      if (reason.empty() &&
+          diagnostic.getSeverity() == DiagnosticSeverity::Error)
+        reason = diagnostic.str();
+      return success();
+    });
+    lowered = runOn(function, [](OpPassManager &pipeline) {
+      pipeline.addPass(tosa::createTosaMakeBroadcastablePass());
+      pipeline.addPass(tosa::createTosaToLinalgNamed());
+      pipeline.addPass(tosa::createTosaToLinalg());
+      pipeline.addPass(createTosaToTensorPass());
+      TosaToArithPassOptions options;
+      options.includeApplyRescale = true;
+      pipeline.addPass(createTosaToArithPass(options));
+    });
+  }
+  if (succeeded(lowered))
+    return;
+  function.getBody().takeBody(saved->getBody());
+  function.emitRemark("is left in TOSA: ") << reason;
+}
+
+// Functions that keep an identity (markers) are not inlined; the ones that
+// inlining left without a user are erased, declarations never.
+LogicalResult NormalizePass::inlineCalls() {
+  ModuleOp module = getOperation();
+  StringAttr barrier = StringAttr::get(&getContext(), "no_inline");
+  SmallVector<func::FuncOp> marked;
+  SmallVector<StringAttr> called;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if ((isSkipped(function) ||
+         function->hasAttr(kb::KBDialect::getKernelMarkerName())) &&
+        !function->hasAttr(barrier)) {
+      function->setAttr(barrier, UnitAttr::get(&getContext()));
+      marked.push_back(function);
+    }
+    if (function.isPrivate() && !function.isExternal() &&
+        !SymbolTable::symbolKnownUseEmpty(function, module))
+      called.push_back(function.getSymNameAttr());
+  }
+  OpPassManager pipeline(ModuleOp::getOperationName());
+  pipeline.addPass(createInlinerPass({}, [](OpPassManager &) {}));
+  LogicalResult inlined = runPipeline(pipeline, module);
+  for (func::FuncOp function : marked)
+    function->removeAttr(barrier);
+  SymbolTable symbols(module);
+  for (bool changed = succeeded(inlined); changed;) {
+    changed = false;
+    for (StringAttr name : called)
+      if (auto function = symbols.lookup<func::FuncOp>(name))
+        if (SymbolTable::symbolKnownUseEmpty(function, module)) {
+          symbols.erase(function);
+          changed = true;
+        }
+  }
+  return inlined;
+}
+
+LogicalResult NormalizePass::applyPatterns(func::FuncOp function) {
+  RewritePatternSet patterns(&getContext());
+  linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+  memref::populateResolveRankedShapedTypeResultDimsPatterns(patterns);
+  populateScalarPatterns(patterns);
+  populateStructurePatterns(patterns);
+  populateGatherPatterns(patterns);
+  return applyPatternsGreedily(function, std::move(patterns));
+}
+
+LogicalResult NormalizePass::normalize(func::FuncOp function) {
+  auto simplify = [](OpPassManager &pipeline) {
+    pipeline.addPass(createCanonicalizerPass());
+    pipeline.addPass(createCSEPass());
+  };
+  auto foldUnitDims = [&](OpPassManager &pipeline) {
+    pipeline.addPass(createLinalgFoldUnitExtentDimsPass());
+    simplify(pipeline);
+  };
+  // Folding unit dimensions uncovers broadcasts and constants.
+  if (failed(runOn(function, simplify)) || failed(applyPatterns(function)) ||
+      failed(runOn(function, foldUnitDims)) ||
+      failed(applyPatterns(function)) || failed(runOn(function, simplify)))
+    return failure();
+  return success();
+}
+
+void NormalizePass::runOnOperation() {
+  for (auto function : getOperation().getOps<func::FuncOp>())
+    if (!isSkipped(function) && holdsDialect<tosa::TosaDialect>(function))
+      lowerTosa(function);
+  if (failed(inlineCalls()))
+    return signalPassFailure();
+  for (auto function : getOperation().getOps<func::FuncOp>())
+    if (!isSkipped(function) && holdsTensors(function) &&
+        failed(normalize(function)))
+      return signalPassFailure();
+}
+
+} // namespace

@@ -1,0 +1,49 @@
+//===- RunStore.h - What a run keeps on disk --------------------*- C++ -*-===//
+
+#ifndef KERNELBRAIN_LIB_DRIVER_RUNSTORE_H
+#define KERNELBRAIN_LIB_DRIVER_RUNSTORE_H
+
+#include "kernelbrain/Driver/SessionOptions.h"
+#include "kernelbrain/Search/Trial.h"
+#include "kernelbrain/Store/ArtifactCache.h"
+#include "kernelbrain/Store/RunDirectory.h"
+#include "kernelbrain/Store/TuningDatabase.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace kernelbrain {
+
+/// Journal, artifacts and tuning database of one run.
+class RunStore {
+public:
+  /// Opens the store of `options`. `runHash` names module, options and
+  /// versions. A store that cannot be written is an error that names it.
+  static Result<std::unique_ptr<RunStore>> open(const SessionOptions &options,
+                                                const std::string &runHash);
+
+  /// Null while another process holds the run; see notes().
+  search::Observer *journal() { return run->journal(); }
+  /// What an unfinished run of the same hash left.
+  const search::Recording &recording() const { return recorded; }
+  store::ArtifactCache &artifacts() { return *cache; }
+  /// Null in a dry run, which neither reads nor writes it.
+  store::TuningDatabase *database() { return tuning ? &*tuning : nullptr; }
+  /// What a person should know, one sentence each.
+  const std::vector<std::string> &notes() const { return remarks; }
+
+private:
+  Status readRecording();
+
+  std::optional<store::RunDirectory> run;
+  std::optional<store::ArtifactCache> cache;
+  std::optional<store::TuningDatabase> tuning;
+  search::Recording recorded;
+  std::vector<std::string> remarks;
+};
+
+} // namespace kernelbrain
+
+#endif // KERNELBRAIN_LIB_DRIVER_RUNSTORE_H

@@ -58,7 +58,7 @@ static void printString(const std::string &value, std::string &out) {
 /// same value.
 static void printNumber(double value, std::string &out) {
   char digits[40];
-  for (int precision : {6, 15, 17}) {
+  for (int precision : {6, 15, 16, 17}) {
     std::snprintf(digits, sizeof(digits), "%.*g", precision, value);
     if (std::strtod(digits, nullptr) == value)
       break;

@@ -56,16 +56,6 @@ static Result<search::Event> decodeLine(const std::string &line) {
   return event;
 }
 
-static std::optional<TrialKey> trialKey(const search::Event &event) {
-  if (event.type != "trial")
-    return std::nullopt;
-  Result<std::string> kernel = getString(event.data, "kernel");
-  Result<int64_t> ticket = getInteger(event.data, "ticket");
-  if (!kernel || !ticket)
-    return std::nullopt;
-  return TrialKey(*kernel, uint64_t(*ticket));
-}
-
 bool JournalContents::finished() const {
   if (events.empty() || events.back().type != "run_finished")
     return false;
@@ -107,15 +97,6 @@ Result<JournalContents> store::readJournal(const std::string &path) {
   }
   contents.ignoredBytes = text->size() - contents.intactBytes;
   return contents;
-}
-
-std::map<TrialKey, Json>
-store::recordedTrials(const std::vector<search::Event> &events) {
-  std::map<TrialKey, Json> trials;
-  for (const search::Event &event : events)
-    if (std::optional<TrialKey> key = trialKey(event))
-      trials.emplace(*key, event.data);
-  return trials;
 }
 
 Result<std::unique_ptr<Journal>> Journal::create(const std::string &path) {
@@ -164,8 +145,8 @@ Journal::resume(const std::string &path, const JournalContents &contents) {
             journal->append({"journal", Json{{"version", journalVersion}}});
         !status)
       return status.error();
-  for (const auto &trial : recordedTrials(contents.events))
-    journal->trials.insert(trial.first);
+  for (const search::Event &event : contents.events)
+    journal->recorded.insert(contentHash64(dumpJson(store::toJson(event))));
   return journal;
 }
 
@@ -190,13 +171,12 @@ Status Journal::sync() {
 }
 
 Status Journal::notify(const search::Event &event) {
-  std::optional<TrialKey> key = trialKey(event);
-  if (key && trials.count(*key))
+  // The end of a run has to be the last line, whatever came before it.
+  if (!recorded.empty() && event.type != "run_finished" &&
+      recorded.count(contentHash64(dumpJson(store::toJson(event)))))
     return {};
   if (Status status = append(event); !status)
     return status.error().withContext("cannot continue the journal");
-  if (key)
-    trials.insert(*key);
   static const std::set<std::string> milestones = {
       "accepted", "rolled_back", "kernel_finished", "run_finished"};
   if (milestones.count(event.type) ||

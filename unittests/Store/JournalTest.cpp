@@ -5,6 +5,8 @@
 #include "TestFolder.h"
 #include "kernelbrain/Support/Hash.h"
 
+#include <fstream>
+
 using namespace kernelbrain;
 using namespace kernelbrain::store;
 
@@ -31,7 +33,7 @@ protected:
     ASSERT_TRUE((*journal)->notify(trial("k", 2)));
   }
   void overwrite(const std::string &text) {
-    ASSERT_TRUE(writeFileAtomically(path, text));
+    std::ofstream(path, std::ios::trunc) << text;
   }
   std::string path;
 };
@@ -130,22 +132,33 @@ TEST_F(JournalTest, ANewerVersionIsRefused) {
                                           "1");
 }
 
-TEST_F(JournalTest, ATrialIsWrittenOnce) {
+TEST_F(JournalTest, AResumedRunDoesNotRepeatWhatIsRecorded) {
   writeThree();
   auto contents = readJournal(path);
   std::string before = *readFile(path);
   auto journal = Journal::resume(path, *contents);
+  ASSERT_TRUE((*journal)->notify({"run_started", Json{{"module", "m"}}}));
+  ASSERT_TRUE((*journal)->notify(trial("k", 1)));
   ASSERT_TRUE((*journal)->notify(trial("k", 2)));
   EXPECT_EQ(*readFile(path), before);
+  // The same ticket with another outcome is news, and so is another kernel.
+  search::Event again = trial("k", 2);
+  again.data["rationale"] = "tried again";
+  ASSERT_TRUE((*journal)->notify(again));
   ASSERT_TRUE((*journal)->notify(trial("other", 2)));
-  EXPECT_EQ(readJournal(path)->events.size(), 4u);
+  EXPECT_EQ(readJournal(path)->events.size(), 5u);
 }
 
-TEST_F(JournalTest, RecordedTrialsAreFoundByKernelAndTicket) {
-  writeThree();
-  auto trials = recordedTrials(readJournal(path)->events);
-  EXPECT_EQ(trials.size(), 2u);
-  EXPECT_EQ(trials.at({"k", 2}), trial("k", 2).data);
+TEST_F(JournalTest, TheEndOfARunIsAlwaysTheLastLine) {
+  search::Event end = {"run_finished", Json{{"reason", "interrupted"}}};
+  {
+    auto journal = Journal::create(path);
+    ASSERT_TRUE((*journal)->notify(end));
+    ASSERT_TRUE((*journal)->notify(trial("k", 1)));
+  }
+  auto journal = Journal::resume(path, *readJournal(path));
+  ASSERT_TRUE((*journal)->notify(end));
+  EXPECT_EQ(readJournal(path)->events.back().type, "run_finished");
 }
 
 TEST_F(JournalTest, ARunThatWasInterruptedIsNotFinished) {

@@ -108,7 +108,7 @@ TEST_F(TuningDatabaseTest, ANewerProofReplacesAndALackOfProofDoesNot) {
 }
 
 TEST_F(TuningDatabaseTest, WritersAtOnceAreAllKept) {
-  constexpr int writers = 4, each = 25;
+  constexpr int writers = 3, each = 8;
   pid_t children[writers];
   for (int i = 0; i < writers; ++i) {
     children[i] = ::fork();

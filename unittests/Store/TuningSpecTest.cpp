@@ -43,6 +43,22 @@ TEST_F(TuningSpecTest, EntriesComeBackAsPrinted) {
   EXPECT_EQ(printTuningSpec(*parsed), text);
 }
 
+TEST_F(TuningSpecTest, WhatMlirOptPrintedIsTheSameSpec) {
+  // test/Store/tuning-spec.mlir checks that mlir-opt turns one into the other.
+  std::string tests = KB_TEST_STORE;
+  auto text = readFile(tests + "/tuning-spec.mlir");
+  auto printed = readFile(tests + "/Inputs/tuning-spec-printed.mlir");
+  ASSERT_TRUE(text && printed);
+  auto entries = parseTuningSpec(*text, "spec.mlir");
+  auto again = parseTuningSpec(*printed, "printed.mlir");
+  ASSERT_TRUE(entries) << entries.error().message;
+  ASSERT_TRUE(again) << again.error().message;
+  ASSERT_EQ(entries->size(), 2u);
+  std::string golden = text->substr(text->find("// Tuned by"));
+  EXPECT_EQ(printTuningSpec(*entries), golden);
+  EXPECT_EQ(printTuningSpec(*again), golden);
+}
+
 TEST_F(TuningSpecTest, NoEntriesAreASpecToo) {
   auto parsed = parseTuningSpec(printTuningSpec({}), "spec.mlir");
   ASSERT_TRUE(parsed) << parsed.error().message;

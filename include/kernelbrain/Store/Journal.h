@@ -15,7 +15,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -46,12 +45,6 @@ struct JournalContents {
 /// cannot be read or is of a newer version.
 Result<JournalContents> readJournal(const std::string &path);
 
-/// What is known of a variant that an earlier process tried: the `trial` event
-/// by kernel and ticket.
-using TrialKey = std::pair<std::string, uint64_t>;
-std::map<TrialKey, Json>
-recordedTrials(const std::vector<search::Event> &events);
-
 /// Appends events to a journal. A write that fails (disk full) is undone, so
 /// that the lines before it stay readable and the next event may succeed.
 class Journal : public search::Observer {
@@ -66,8 +59,8 @@ public:
 
   /// Returns once the line is with the system; it survives this process. Lines
   /// are with the disk after `accepted`, `rolled_back`, `kernel_finished` and
-  /// `run_finished`, and else at most every 250 ms. A trial that the journal
-  /// has already is not written again.
+  /// `run_finished`, and else at most every 250 ms. A resumed run lives through
+  /// its recorded events again: those are not written twice.
   Status notify(const search::Event &event) override;
   const std::string &path() const { return file; }
 
@@ -79,8 +72,8 @@ private:
 
   std::string file;
   FileDescriptor fd;
-  uint64_t size; ///< bytes of whole lines
-  std::set<TrialKey> trials;
+  uint64_t size;               ///< bytes of whole lines
+  std::set<uint64_t> recorded; ///< hashes of events from before a resume
   std::chrono::steady_clock::time_point lastSync;
 };
 

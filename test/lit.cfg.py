@@ -23,6 +23,7 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS"):
 config.substitutions += [
     ("%kb_plugin", os.path.join(config.kb_binary_root, "lib", "KernelBrainPlugin.so")),
     ("%examples", os.path.join(config.kb_source_root, "examples", "torch")),
+    ("%llvm_lib", os.path.join(os.path.dirname(config.llvm_tools_dir), "lib")),
     ("%source", config.kb_source_root),
     ("%build", config.kb_binary_root),
     ("%python", config.python),

@@ -74,7 +74,8 @@ public:
   ShimBuilder(SplicedKernel &spliced, func::FuncOp shim)
       : spliced(spliced), shim(shim),
         b(spliced.kernel.getLoc(), shim.getContext()),
-        pointer(LLVM::LLVMPointerType::get(shim.getContext())) {
+        pointer(LLVM::LLVMPointerType::get(shim.getContext())),
+        extents(spliced.kernel.getNumDynamicDims()) {
     b.setInsertionPointToStart(&shim.front());
     direct = arith::ConstantIntOp::create(b, 1, 1);
   }
@@ -145,11 +146,10 @@ private:
   /// Extents that the kernel needs equal are passed once: where they differ,
   /// the baseline does what the program would have done.
   void noteExtent(size_t index, Value size) {
-    if (index == extents.size()) {
-      extents.push_back(size);
-      return;
-    }
-    require(compare(arith::CmpIPredicate::eq, size, extents[index]));
+    if (extents[index])
+      require(compare(arith::CmpIPredicate::eq, size, extents[index]));
+    else
+      extents[index] = size;
   }
 
   Value callIfDirect() {

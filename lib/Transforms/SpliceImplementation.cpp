@@ -108,7 +108,7 @@ private:
   }
 
   LogicalResult declare(Operation *op) {
-    std::string name = declaredName(nameOf(op));
+    std::string plainName = nameOf(op).str(), name = declaredName(plainName);
     rename(op, name);
     Operation *present = program.lookup(name);
     if (!present)

@@ -66,7 +66,8 @@ def SplicePass : Pass<"kb-splice", "::mlir::ModuleOp"> {
     `emit` says how far the program is lowered:
 
     * `tensor`: `kb.call`s name the shims and bufferize to calls of them without
-      a copy. `@kb.kernels` stays until `kb-strip`.
+      a copy. `@kb.kernels` stays until `kb-strip`, which must come before a
+      bufferization that is not bounded by functions.
     * `memref`: bufferized as upstream's default passes do, with identity layouts
       at function boundaries, and freed by the deallocation pipeline; upstream
       dialects only, no attribute of the kb dialect.

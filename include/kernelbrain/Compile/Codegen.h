@@ -1,0 +1,43 @@
+//===- Codegen.h - LLVM IR to object code -----------------------*- C++ -*-===//
+
+#ifndef KERNELBRAIN_COMPILE_CODEGEN_H
+#define KERNELBRAIN_COMPILE_CODEGEN_H
+
+#include "kernelbrain/Core/Target.h"
+#include "kernelbrain/Support/Result.h"
+
+#include <memory>
+#include <string>
+
+namespace llvm {
+class Module;
+class TargetMachine;
+} // namespace llvm
+
+namespace kernelbrain::compile {
+
+/// Code generation for one target, as clang -O3 of that CPU does it.
+class CodeGenerator {
+public:
+  static Result<std::unique_ptr<CodeGenerator>> create(const Target &target);
+  ~CodeGenerator();
+
+  /// Sets triple and data layout, and the target's CPU and features on every
+  /// definition that has none.
+  void prepare(llvm::Module &module) const;
+  /// The O3 pipeline, loop and SLP vectorisers on.
+  void optimize(llvm::Module &module) const;
+  /// Position independent object code.
+  Result<std::string> emitObject(llvm::Module &module) const;
+  /// The same as text.
+  Result<std::string> emitAssembly(llvm::Module &module) const;
+
+private:
+  CodeGenerator();
+  Result<std::string> emit(llvm::Module &module, bool object) const;
+  std::unique_ptr<llvm::TargetMachine> machine;
+};
+
+} // namespace kernelbrain::compile
+
+#endif // KERNELBRAIN_COMPILE_CODEGEN_H

@@ -1,0 +1,75 @@
+//===- VariantBuilder.h - Recipe to artifact --------------------*- C++ -*-===//
+//
+//  recipe, kernel -> payload, legality -> LLVM dialect -> LLVM IR -> O3
+//                    (rung 0)                                   |
+//                               .so with manifest <- object <---+---> bytecode
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KERNELBRAIN_COMPILE_VARIANTBUILDER_H
+#define KERNELBRAIN_COMPILE_VARIANTBUILDER_H
+
+#include "kernelbrain/Compile/Codegen.h"
+#include "kernelbrain/Compile/KernelLowering.h"
+#include "kernelbrain/Compile/Link.h"
+#include "kernelbrain/Core/Artifact.h"
+#include "kernelbrain/Core/Measurement.h"
+
+namespace kernelbrain::compile {
+
+/// How far to go.
+enum class Output {
+  Static,         ///< rung 0: legality and resources
+  Artifact,       ///< a shared object
+  Implementation, ///< bytecode of optimised LLVM-dialect functions
+  // For people who look at what is made:
+  LoweredText,  ///< the LLVM dialect before code generation
+  OptimizedText ///< LLVM IR after optimisation
+};
+
+/// What became of a recipe.
+struct BuiltVariant {
+  Disposition disposition = Disposition::HarnessFault; ///< Passed: it is built
+  std::string reason;
+  Manifest manifest;
+  std::string bytes;
+  Json timesNs = Json::object(); ///< by stage, and the sums static and build
+};
+
+/// What all builds of a process share; made once.
+struct Toolchain {
+  Target target;
+  StrategyList strategies;
+  ResourceLimits limits;
+  std::unique_ptr<CodeGenerator> codeGenerator;
+  std::unique_ptr<Linker> linker;
+
+  /// For `target`, with the C library of this process.
+  static Result<Toolchain> create(const Target &target,
+                                  StrategyList strategies);
+};
+
+/// Called at the start of each stage with its name, a static string.
+using StageObserver = llvm::function_ref<void(const char *stage)>;
+
+/// Builds `recipe` of `kernel`. Whatever is wrong with the recipe is in the
+/// result. The payload's text is untrusted: this function may crash, hang or
+/// take all memory on it, and is meant for a child process.
+BuiltVariant buildVariant(const KernelSource &kernel, const Recipe &recipe,
+                          Output output, const Toolchain &toolchain,
+                          StageObserver onStage);
+
+/// The dialects, interfaces, passes and translations that buildVariant() needs.
+void registerCompileDialects(mlir::DialectRegistry &registry);
+/// Loads the dialects that kernels and their lowering use: a child process
+/// then need not.
+void preloadDialects(mlir::MLIRContext &context);
+
+/// Parses a module with exactly one kb.kernel (text or bytecode) for
+/// buildVariant(). The error is MLIR's first diagnostic.
+Result<KernelSource> parseKernelSource(llvm::StringRef text,
+                                       mlir::MLIRContext &context);
+
+} // namespace kernelbrain::compile
+
+#endif // KERNELBRAIN_COMPILE_VARIANTBUILDER_H

@@ -1,0 +1,97 @@
+//===- Codegen.cpp - LLVM IR to object code -------------------------------===//
+
+#include "kernelbrain/Compile/Codegen.h"
+
+#include "kernelbrain/Compile/HostTarget.h"
+#include "llvm/Analysis/CGSCCPassManager.h"
+#include "llvm/Analysis/LoopAnalysisManager.h"
+#include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Target/TargetMachine.h"
+#include "llvm/TargetParser/Host.h"
+
+using namespace llvm;
+
+namespace kernelbrain::compile {
+
+CodeGenerator::CodeGenerator() = default;
+CodeGenerator::~CodeGenerator() = default;
+
+Result<std::unique_ptr<CodeGenerator>>
+CodeGenerator::create(const Target &target) {
+  InitializeNativeTarget();
+  InitializeNativeTargetAsmPrinter();
+  Triple triple(sys::getDefaultTargetTriple());
+  std::string error;
+  const llvm::Target *backend = TargetRegistry::lookupTarget(triple, error);
+  if (!backend)
+    return Error{"no code generator for this machine: " + error};
+  TargetOptions options;
+  options.EmitStackSizeSection = true; // Frame sizes tell of spills.
+  auto generator = std::unique_ptr<CodeGenerator>(new CodeGenerator);
+  generator->machine.reset(backend->createTargetMachine(
+      triple, target.chip, featureString(target), options, Reloc::PIC_,
+      CodeModel::Small, CodeGenOptLevel::Aggressive));
+  if (!generator->machine)
+    return Error{"no code generator for CPU '" + target.chip + "'"};
+  return generator;
+}
+
+void CodeGenerator::prepare(Module &module) const {
+  module.setDataLayout(machine->createDataLayout());
+  module.setTargetTriple(machine->getTargetTriple());
+  for (Function &function : module) {
+    if (function.isDeclaration() || function.hasFnAttribute("target-cpu"))
+      continue;
+    function.addFnAttr("target-cpu", machine->getTargetCPU());
+    if (StringRef features = machine->getTargetFeatureString();
+        !features.empty())
+      function.addFnAttr("target-features", features);
+  }
+}
+
+void CodeGenerator::optimize(Module &module) const {
+  LoopAnalysisManager loops;
+  FunctionAnalysisManager functions;
+  CGSCCAnalysisManager sccs;
+  ModuleAnalysisManager modules;
+  PipelineTuningOptions tuning;
+  tuning.LoopVectorization = true;
+  tuning.SLPVectorization = true;
+  tuning.LoopInterleaving = true;
+  tuning.LoopUnrolling = true;
+  PassBuilder builder(machine.get(), tuning);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(sccs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, sccs, modules);
+  builder.buildPerModuleDefaultPipeline(OptimizationLevel::O3)
+      .run(module, modules);
+}
+
+Result<std::string> CodeGenerator::emit(Module &module, bool object) const {
+  SmallVector<char, 0> buffer;
+  raw_svector_ostream stream(buffer);
+  legacy::PassManager passes;
+  if (machine->addPassesToEmitFile(passes, stream, nullptr,
+                                   object ? CodeGenFileType::ObjectFile
+                                          : CodeGenFileType::AssemblyFile))
+    return Error{"the code generator cannot write this kind of file"};
+  passes.run(module);
+  return std::string(buffer.begin(), buffer.end());
+}
+
+Result<std::string> CodeGenerator::emitObject(Module &module) const {
+  return emit(module, /*object=*/true);
+}
+
+Result<std::string> CodeGenerator::emitAssembly(Module &module) const {
+  return emit(module, /*object=*/false);
+}
+
+} // namespace kernelbrain::compile

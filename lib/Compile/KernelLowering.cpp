@@ -1,0 +1,173 @@
+//===- KernelLowering.cpp - Recipe and kernel to the LLVM dialect ---------===//
+
+#include "kernelbrain/Compile/KernelLowering.h"
+
+#include "EntryPoint.h"
+#include "Stock.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/IR/Verifier.h"
+
+using namespace mlir;
+
+namespace kernelbrain::compile {
+
+//===----------------------------------------------------------------------===//
+// Description
+//===----------------------------------------------------------------------===//
+
+static std::optional<ElementType> elementTypeOf(Type type) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  type.print(stream);
+  return elementTypeFromString(text);
+}
+
+FailureOr<Kernel> describeKernel(kb::KernelOp op) {
+  Kernel kernel;
+  kernel.name = op.getSymName().str();
+  kernel.kind = op.getKind().value_or("").str();
+  int64_t dims = 0;
+  for (auto [index, value] : llvm::enumerate(op.getBody().getArguments())) {
+    auto type = cast<RankedTensorType>(value.getType());
+    Argument argument;
+    argument.isOutput = static_cast<int64_t>(index) >=
+                        static_cast<int64_t>(op.getNumInputs());
+    std::optional<ElementType> element = elementTypeOf(type.getElementType());
+    if (!element)
+      return op.emitOpError("has an argument with unsupported element type ")
+             << type.getElementType();
+    argument.type = *element;
+    for (int64_t extent : type.getShape())
+      argument.shape.push_back(ShapedType::isDynamic(extent) ? -(++dims)
+                                                             : extent);
+    if (kb::ArgAttr spec = op.getArgSpec(index))
+      argument.alignment = spec.getAlignment();
+    kernel.arguments.push_back(argument);
+  }
+  kernel.dimHints.assign(dims, 1);
+  return kernel;
+}
+
+//===----------------------------------------------------------------------===//
+// Limits
+//===----------------------------------------------------------------------===//
+
+static int64_t vectorBytes(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  if (!vector)
+    return 0;
+  Type element = vector.getElementType();
+  int64_t bits = element.isIntOrFloat() ? element.getIntOrFloatBitWidth() : 64;
+  return vector.getNumElements() * bits / 8;
+}
+
+/// Vectors that are far wider than all registers together take the code
+/// generator seconds and are slow.
+static std::string checkVectors(ModuleOp module, int64_t limit) {
+  std::string over;
+  module.walk([&](Operation *op) {
+    for (Type type : op->getResultTypes()) {
+      if (vectorBytes(type) <= limit)
+        continue;
+      llvm::raw_string_ostream(over)
+          << "a value of type " << type << " takes " << vectorBytes(type)
+          << " bytes, more than " << limit;
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return over;
+}
+
+static std::string checkSize(ModuleOp module, int64_t limit) {
+  int64_t count = 0;
+  module.walk([&](Operation *) { ++count; });
+  if (count <= limit)
+    return "";
+  return "the lowered kernel has " + std::to_string(count) +
+         " operations, more than " + std::to_string(limit);
+}
+
+//===----------------------------------------------------------------------===//
+// Lowering
+//===----------------------------------------------------------------------===//
+
+static int64_t integerKnob(const Recipe &recipe, const std::string &name,
+                           int64_t otherwise) {
+  auto knob = recipe.knobs.find(name);
+  if (knob == recipe.knobs.end())
+    return otherwise;
+  const int64_t *value = std::get_if<int64_t>(&knob->second);
+  return value ? *value : otherwise;
+}
+
+static FailureOr<strategy::Instance>
+instantiate(kb::KernelOp payload, const Recipe &recipe, const Target &target,
+            const StrategyList &strategies, ModuleOp module) {
+  if (recipe.strategy == "stock")
+    return instantiateStock(payload, integerKnob(recipe, "fuse", 1) != 0,
+                            module);
+  if (recipe.strategy == "reference") {
+    if (failed(promoteFloats(payload)))
+      return failure();
+    return instantiateStock(payload, integerKnob(recipe, "fuse", 1) != 0,
+                            module);
+  }
+  for (const auto &strategy : strategies)
+    if (strategy->getName() == recipe.strategy)
+      return strategy->instantiate(payload, target, recipe, module);
+  return payload.emitOpError("unknown strategy '") << recipe.strategy << "'";
+}
+
+static LogicalResult lowerToLLVM(ModuleOp module) {
+  return runPipeline(
+      module,
+      "func.func(convert-vector-to-scf{full-unroll=true}),"
+      "expand-strided-metadata,lower-affine,convert-scf-to-cf,canonicalize,cse,"
+      "convert-vector-to-llvm,func.func(arith-expand{include-bf16=true}),"
+      "convert-math-to-llvm,convert-math-to-libm,convert-arith-to-llvm,"
+      "convert-index-to-llvm,convert-ub-to-llvm,convert-cf-to-llvm,"
+      "finalize-memref-to-llvm,convert-func-to-llvm,"
+      "reconcile-unrealized-casts,canonicalize,cse");
+}
+
+FailureOr<LoweredKernel>
+lowerKernel(const Kernel &description, kb::KernelOp payload,
+            const Recipe &recipe, const Target &target,
+            const StrategyList &strategies, const ResourceLimits &limits) {
+  LoweredKernel lowered;
+  lowered.module = ModuleOp::create(payload.getLoc());
+  ModuleOp module = *lowered.module;
+  // The reference changes the payload, and a payload is lowered many times.
+  kb::KernelOp copy = payload.clone();
+  OwningOpRef<kb::KernelOp> owner(copy);
+  FailureOr<strategy::Instance> instance =
+      instantiate(copy, recipe, target, strategies, module);
+  if (failed(instance))
+    return failure();
+  lowered.workspaceBytes = instance->workspaceBytes;
+  lowered.features = instance->features;
+  lowered.arguments = description.arguments;
+  if (recipe.strategy == "reference")
+    for (Argument &argument : lowered.arguments)
+      if (isFloat(argument.type))
+        argument.type = ElementType::F64;
+
+  lowered.overLimit = checkVectors(module, limits.vectorBytes);
+  if (!lowered.overLimit.empty())
+    return std::move(lowered);
+  instance->function.setSymName(bodySymbol(description.name));
+  if (failed(lowerToLLVM(module)))
+    return failure();
+  lowered.overLimit = checkSize(module, limits.operations);
+  if (!lowered.overLimit.empty())
+    return std::move(lowered);
+  addEntry(module, description.name, lowered.arguments,
+           description.dimHints.size(), lowered.workspaceBytes);
+  finishFunctions(module, target, description.name);
+  if (failed(verify(module)))
+    return failure();
+  return std::move(lowered);
+}
+
+} // namespace kernelbrain::compile

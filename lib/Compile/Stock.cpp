@@ -1,0 +1,104 @@
+//===- Stock.cpp - The upstream lowering of a kernel ----------------------===//
+
+#include "Stock.h"
+
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Pass/PassRegistry.h"
+
+using namespace mlir;
+
+namespace kernelbrain::compile {
+
+LogicalResult runPipeline(ModuleOp module, StringRef pipeline) {
+  PassManager passes(module.getContext());
+  passes.enableVerifier(false); // The caller verifies once, at the end.
+  if (failed(parsePassPipeline(pipeline, passes)))
+    return failure();
+  return passes.run(module);
+}
+
+static bool isDense(Value buffer) {
+  auto type = dyn_cast<MemRefType>(buffer.getType());
+  return type && type.getLayout().isIdentity();
+}
+
+void expandStridedCopies(Operation *root) {
+  SmallVector<memref::CopyOp> copies;
+  root->walk([&](memref::CopyOp copy) {
+    if (isa<MemRefType>(copy.getSource().getType()) &&
+        isa<MemRefType>(copy.getTarget().getType()) &&
+        !(isDense(copy.getSource()) && isDense(copy.getTarget())))
+      copies.push_back(copy);
+  });
+  IRRewriter rewriter(root->getContext());
+  for (memref::CopyOp copy : copies) {
+    rewriter.setInsertionPoint(copy);
+    auto loops = linalg::CopyOp::create(rewriter, copy.getLoc(),
+                                        copy.getSource(), copy.getTarget());
+    rewriter.eraseOp(copy);
+    rewriter.setInsertionPoint(loops);
+    if (succeeded(linalg::linalgOpToLoops(rewriter, loops)))
+      rewriter.eraseOp(loops);
+  }
+}
+
+/// A function over dense buffers whose body is the kernel's, between
+/// conversions to and from tensors.
+static func::FuncOp makeFunction(kb::KernelOp kernel, ModuleOp module) {
+  Location loc = kernel.getLoc();
+  SmallVector<Type> types;
+  for (BlockArgument argument : kernel.getBody().getArguments()) {
+    auto type = cast<RankedTensorType>(argument.getType());
+    types.push_back(MemRefType::get(type.getShape(), type.getElementType()));
+  }
+  OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+  Type i32 = builder.getI32Type();
+  auto function = func::FuncOp::create(builder, loc, kernel.getSymName(),
+                                       builder.getFunctionType(types, {i32}));
+  builder.setInsertionPointToStart(function.addEntryBlock());
+  IRMapping mapping;
+  for (auto [index, argument] :
+       llvm::enumerate(kernel.getBody().getArguments()))
+    mapping.map(argument, bufferization::ToTensorOp::create(
+                              builder, loc, argument.getType(),
+                              function.getArgument(index), /*restrict=*/true,
+                              /*writable=*/index >= kernel.getNumInputs()));
+  for (Operation &op : kernel.getBody().front().without_terminator())
+    builder.clone(op, mapping);
+  auto results = kernel.getYield().getValues();
+  for (auto [index, result] : llvm::enumerate(results))
+    bufferization::MaterializeInDestinationOp::create(
+        builder, loc, /*result=*/Type(), mapping.lookupOrDefault(result),
+        function.getArgument(kernel.getNumInputs() + index),
+        /*restrict=*/true, /*writable=*/true);
+  Value ok = arith::ConstantOp::create(builder, loc,
+                                       builder.getI32IntegerAttr(0));
+  func::ReturnOp::create(builder, loc, ok);
+  return function;
+}
+
+FailureOr<strategy::Instance> instantiateStock(kb::KernelOp kernel, bool fuse,
+                                               ModuleOp module) {
+  func::FuncOp function = makeFunction(kernel, module);
+  std::string pipeline;
+  if (fuse)
+    pipeline = "func.func(linalg-fuse-elementwise-ops),";
+  pipeline += "canonicalize,cse,eliminate-empty-tensors,one-shot-bufferize{"
+              "allow-return-allocs-from-loops},canonicalize,"
+              "buffer-deallocation-pipeline,convert-bufferization-to-memref,"
+              "canonicalize";
+  if (failed(runPipeline(module, pipeline)))
+    return failure();
+  expandStridedCopies(module);
+  if (failed(runPipeline(module, "func.func(convert-linalg-to-loops,"
+                                 "arith-expand)")))
+    return failure();
+  strategy::Instance instance;
+  instance.function = function;
+  instance.workspaceBytes = packWorkspace(function);
+  return instance;
+}
+
+} // namespace kernelbrain::compile

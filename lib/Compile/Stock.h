@@ -1,0 +1,36 @@
+//===- Stock.h - The upstream lowering of a kernel --------------*- C++ -*-===//
+
+#ifndef KERNELBRAIN_LIB_COMPILE_STOCK_H
+#define KERNELBRAIN_LIB_COMPILE_STOCK_H
+
+#include "kernelbrain/Strategy/Strategy.h"
+
+namespace kernelbrain::compile {
+
+/// Turns every f16, bf16 and f32 in `kernel` into f64: types, constants (their
+/// exact values), and the conversions between them, which vanish. Emits a
+/// diagnostic and fails where an operation depends on the bits of a float.
+mlir::LogicalResult promoteFloats(kb::KernelOp kernel);
+
+/// Lowers a kernel with upstream's passes to loops over memrefs in `module`, as
+/// Strategy::instantiate() would. `fuse`: fuse elementwise operations first.
+mlir::FailureOr<strategy::Instance>
+instantiateStock(kb::KernelOp kernel, bool fuse, mlir::ModuleOp module);
+
+/// Moves the heap allocations of `function` that have a static shape and a
+/// matching deallocation into one workspace, a new last argument of type
+/// memref<Nxi8>. Buffers that do not live at the same time share memory.
+/// Returns N, and 0 without adding an argument if there are none.
+int64_t packWorkspace(mlir::func::FuncOp function);
+
+/// Turns copies between buffers that are not both dense into loops (or, while
+/// Linalg operations are still lowered, into linalg.copy): upstream's lowering
+/// calls a function of MLIR's runner library for them.
+void expandStridedCopies(mlir::Operation *root);
+
+/// Runs a textual pass pipeline on `module`.
+mlir::LogicalResult runPipeline(mlir::ModuleOp module, llvm::StringRef pipeline);
+
+} // namespace kernelbrain::compile
+
+#endif // KERNELBRAIN_LIB_COMPILE_STOCK_H

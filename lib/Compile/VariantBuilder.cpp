@@ -1,0 +1,328 @@
+//===- VariantBuilder.cpp - Recipe to artifact ----------------------------===//
+
+#include "kernelbrain/Compile/VariantBuilder.h"
+
+#include "Features.h"
+#include "Implementation.h"
+#include "Payload.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+
+#include <chrono>
+
+using namespace mlir;
+
+namespace kernelbrain::compile {
+
+Result<Toolchain> Toolchain::create(const Target &target,
+                                    StrategyList strategies) {
+  Toolchain toolchain;
+  toolchain.target = target;
+  toolchain.strategies = std::move(strategies);
+  auto generator = CodeGenerator::create(target);
+  if (!generator)
+    return generator.error();
+  toolchain.codeGenerator = std::move(*generator);
+  auto linker = Linker::create();
+  if (!linker)
+    return linker.error();
+  toolchain.linker = std::make_unique<Linker>(std::move(*linker));
+  return std::move(toolchain);
+}
+
+//===----------------------------------------------------------------------===//
+// One build
+//===----------------------------------------------------------------------===//
+
+namespace {
+class VariantBuild {
+public:
+  VariantBuild(const KernelSource &kernel, const Recipe &recipe, Output output,
+               const Toolchain &toolchain, StageObserver onStage)
+      : kernel(kernel), recipe(recipe), output(output), toolchain(toolchain),
+        onStage(onStage) {}
+
+  BuiltVariant run();
+
+private:
+  bool checkLegality();
+  bool checkReserved();
+  bool lower();
+  bool translate();
+  bool generate();
+  bool buildArtifact();
+  bool buildImplementation();
+  bool link(const std::string &object);
+  void describe(const ObjectFacts &facts, const llvm::Module &module);
+
+  kb::KernelOp payload() {
+    return rewritten ? *rewritten->getOps<kb::KernelOp>().begin()
+                     : kb::KernelOp(kernel.op);
+  }
+  void enter(const char *stage);
+  bool fail(Disposition disposition, std::string reason);
+  /// For a stage that has emitted diagnostics.
+  bool failWithDiagnostic(Disposition disposition, const char *otherwise) {
+    return fail(disposition, diagnostic.empty() ? otherwise : diagnostic);
+  }
+
+  const KernelSource &kernel;
+  const Recipe &recipe;
+  Output output;
+  const Toolchain &toolchain;
+  StageObserver onStage;
+  OwningOpRef<ModuleOp> rewritten;
+  LoweredKernel lowered;
+  llvm::LLVMContext llvmContext;
+  std::unique_ptr<llvm::Module> llvmModule;
+  std::string diagnostic; ///< the first error
+  BuiltVariant result;
+  const char *stage = nullptr;
+  std::chrono::steady_clock::time_point stageStart;
+};
+} // namespace
+
+void VariantBuild::enter(const char *next) {
+  auto now = std::chrono::steady_clock::now();
+  if (stage) {
+    int64_t ns = std::chrono::nanoseconds(now - stageStart).count();
+    result.timesNs[stage] = ns;
+    const char *sum = StringRef(stage) == "legality" ? "static" : "build";
+    result.timesNs[sum] = getIntegerOr(result.timesNs, sum, 0) + ns;
+  }
+  stage = next;
+  stageStart = now;
+  if (next)
+    onStage(next);
+}
+
+bool VariantBuild::fail(Disposition disposition, std::string reason) {
+  result.disposition = disposition;
+  result.reason = std::move(reason);
+  return false;
+}
+
+BuiltVariant VariantBuild::run() {
+  ScopedDiagnosticHandler handler(
+      kernel.op.getContext(), [&](Diagnostic &found) {
+        if (found.getSeverity() == DiagnosticSeverity::Error &&
+            diagnostic.empty()) {
+          diagnostic = found.str();
+          if (auto place = dyn_cast<FileLineColLoc>(found.getLocation());
+              place && place.getFilename() == "payload")
+            diagnostic = "payload:" + std::to_string(place.getLine()) + ":" +
+                         std::to_string(place.getColumn()) + ": " + diagnostic;
+        }
+        return success();
+      });
+  enter("legality");
+  if (checkLegality() && (output == Output::Static || generate()))
+    result.disposition = Disposition::Passed;
+  enter(nullptr);
+  return std::move(result);
+}
+
+//===----------------------------------------------------------------------===//
+// Rung 0
+//===----------------------------------------------------------------------===//
+
+/// The strategies that always exist have one optional knob.
+bool VariantBuild::checkReserved() {
+  SearchSpace space;
+  space.strategy = recipe.strategy;
+  Knob fuse;
+  fuse.name = "fuse";
+  fuse.values = {int64_t(0), int64_t(1)};
+  fuse.otherwise = int64_t(1);
+  space.knobs.push_back(fuse);
+  Recipe complete = recipe;
+  complete.knobs.insert({"fuse", fuse.otherwise});
+  std::string violation = space.violation(complete);
+  return violation.empty() || fail(Disposition::InvalidRecipe, violation);
+}
+
+bool VariantBuild::checkLegality() {
+  if (!recipe.payload.empty()) {
+    rewritten = parsePayload(recipe.payload, kernel.op);
+    if (!rewritten)
+      return failWithDiagnostic(Disposition::InvalidRecipe,
+                                "the payload is not legal");
+  }
+  if (recipe.strategy == "stock" || recipe.strategy == "reference")
+    return checkReserved();
+  const Target &target = toolchain.target;
+  for (const auto &strategy : toolchain.strategies) {
+    if (strategy->getName() != recipe.strategy)
+      continue;
+    std::string mismatch = strategy->mismatch(payload(), target);
+    if (!mismatch.empty())
+      return fail(Disposition::NotApplicable, mismatch);
+    std::string violation = strategy->space(payload(), target).violation(recipe);
+    if (!violation.empty())
+      return fail(Disposition::InvalidRecipe, violation);
+    Estimate estimate = strategy->estimate(payload(), target, recipe);
+    if (!estimate.rejection.empty())
+      return fail(Disposition::OutOfResources, estimate.rejection);
+    return true;
+  }
+  return fail(Disposition::InvalidRecipe,
+              "unknown strategy '" + recipe.strategy + "'");
+}
+
+//===----------------------------------------------------------------------===//
+// Rung 1
+//===----------------------------------------------------------------------===//
+
+bool VariantBuild::lower() {
+  enter("lower");
+  FailureOr<LoweredKernel> attempt =
+      lowerKernel(kernel.description, payload(), recipe, toolchain.target,
+                  toolchain.strategies, toolchain.limits);
+  if (failed(attempt))
+    return failWithDiagnostic(Disposition::BuildFailed, "lowering failed");
+  if (!attempt->overLimit.empty())
+    return fail(Disposition::OutOfResources, attempt->overLimit);
+  lowered = std::move(*attempt);
+  if (output == Output::Artifact)
+    addInvoke(*lowered.module, kernel.description.name);
+  return true;
+}
+
+bool VariantBuild::translate() {
+  enter("translate");
+  llvmModule = translateModuleToLLVMIR(*lowered.module, llvmContext, "kernel");
+  if (!llvmModule)
+    return failWithDiagnostic(Disposition::BuildFailed,
+                              "translation to LLVM IR failed");
+  toolchain.codeGenerator->prepare(*llvmModule);
+  result.manifest.irHash = bitcodeHash(*llvmModule);
+  return true;
+}
+
+bool VariantBuild::generate() {
+  if (!lower())
+    return false;
+  if (output == Output::LoweredText) {
+    llvm::raw_string_ostream(result.bytes) << *lowered.module << "\n";
+    return true;
+  }
+  if (!translate())
+    return false;
+  enter("optimize");
+  toolchain.codeGenerator->optimize(*llvmModule);
+  if (output == Output::OptimizedText) {
+    llvm::raw_string_ostream(result.bytes) << *llvmModule;
+    return true;
+  }
+  return output == Output::Artifact ? buildArtifact() : buildImplementation();
+}
+
+void VariantBuild::describe(const ObjectFacts &facts,
+                            const llvm::Module &module) {
+  Manifest &manifest = result.manifest;
+  manifest.kind = "kernel";
+  manifest.entry = kernel.description.name;
+  manifest.arguments = lowered.arguments;
+  manifest.dims = kernel.description.dimHints.size();
+  manifest.workspaceBytes = lowered.workspaceBytes;
+  manifest.target = toJson(toolchain.target);
+  manifest.recipe = toJson(recipe);
+  manifest.features = irFeatures(module, toolchain.target);
+  manifest.features["strategy"] = recipe.strategy;
+  manifest.features["code_class"] = sizeClass(facts.codeBytes);
+  manifest.features["frame_class"] = sizeClass(facts.frameBytes);
+  // What the strategy says of itself wins.
+  manifest.features.update(lowered.features);
+  manifest.codeHash = facts.codeHash;
+}
+
+bool VariantBuild::buildArtifact() {
+  enter("object");
+  Result<std::string> object = toolchain.codeGenerator->emitObject(*llvmModule);
+  if (!object)
+    return fail(Disposition::BuildFailed, object.error().message);
+  describe(objectFacts(*object), *llvmModule);
+  enter("link");
+  return link(*object);
+}
+
+/// An object with the manifest's text as a constant.
+static Result<std::string> manifestObject(const Manifest &manifest,
+                                          const CodeGenerator &generator) {
+  llvm::LLVMContext context;
+  llvm::Module module("manifest", context);
+  generator.prepare(module);
+  llvm::Constant *text = llvm::ConstantDataArray::getString(
+      context, dumpJson(toJson(manifest)), /*AddNull=*/true);
+  new llvm::GlobalVariable(module, text->getType(), /*isConstant=*/true,
+                           llvm::GlobalValue::ExternalLinkage, text,
+                           "kb_manifest");
+  return generator.emitObject(module);
+}
+
+bool VariantBuild::link(const std::string &object) {
+  Result<std::string> manifest =
+      manifestObject(result.manifest, *toolchain.codeGenerator);
+  if (!manifest)
+    return fail(Disposition::HarnessFault, manifest.error().message);
+  LinkOptions options;
+  options.soname = kernel.description.name + ".so";
+  Result<std::string> bytes =
+      toolchain.linker->link({StringRef(object), StringRef(*manifest)}, options);
+  if (!bytes)
+    return fail(Disposition::BuildFailed, bytes.error().message);
+  result.bytes = std::move(*bytes);
+  return true;
+}
+
+bool VariantBuild::buildImplementation() {
+  enter("import");
+  result.manifest.workspaceBytes = lowered.workspaceBytes;
+  Result<std::string> bytes =
+      importImplementation(std::move(llvmModule), kernel.description.name,
+                           *kernel.op.getContext());
+  if (!bytes)
+    return fail(Disposition::BuildFailed, bytes.error().message);
+  result.bytes = std::move(*bytes);
+  return true;
+}
+
+BuiltVariant buildVariant(const KernelSource &kernel, const Recipe &recipe,
+                          Output output, const Toolchain &toolchain,
+                          StageObserver onStage) {
+  return VariantBuild(kernel, recipe, output, toolchain, onStage).run();
+}
+
+//===----------------------------------------------------------------------===//
+// Kernels
+//===----------------------------------------------------------------------===//
+
+Result<KernelSource> parseKernelSource(StringRef text, MLIRContext &context) {
+  std::string diagnostic;
+  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &found) {
+    if (diagnostic.empty())
+      diagnostic = found.str();
+    return success();
+  });
+  KernelSource source;
+  source.module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
+  if (!source.module)
+    return Error{diagnostic};
+  unsigned count = 0;
+  source.module->walk([&](kb::KernelOp op) {
+    source.op = op;
+    ++count;
+  });
+  if (count != 1)
+    return Error{"expected one kb.kernel, found " + std::to_string(count)};
+  FailureOr<Kernel> description = describeKernel(source.op);
+  if (failed(description))
+    return Error{diagnostic};
+  source.description = std::move(*description);
+  return std::move(source);
+}
+
+} // namespace kernelbrain::compile

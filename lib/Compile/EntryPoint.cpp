@@ -25,8 +25,8 @@ public:
     SmallVector<Type> types(arguments.size(), pointer);
     types.append(dims, i64);
     types.append(2, pointer);
-    entry = LLVM::LLVMFuncOp::create(
-        builder, loc, name, LLVM::LLVMFunctionType::get(i32, types));
+    entry = LLVM::LLVMFuncOp::create(builder, loc, name,
+                                     LLVM::LLVMFunctionType::get(i32, types));
     setArgumentAttributes();
     builder.setInsertionPointToStart(entry.addEntryBlock(builder));
   }
@@ -89,8 +89,8 @@ void EntryBuilder::checkAlignment() {
   entry.getBody().push_back(accept);
   LLVM::CondBrOp::create(builder, loc, broken, decline, accept);
   builder.setInsertionPointToStart(decline);
-  Value declined = LLVM::ConstantOp::create(builder, loc, i32,
-                                            builder.getI32IntegerAttr(1));
+  Value declined =
+      LLVM::ConstantOp::create(builder, loc, i32, builder.getI32IntegerAttr(1));
   LLVM::ReturnOp::create(builder, loc, declined);
   builder.setInsertionPointToStart(accept);
   Value yes = LLVM::ConstantOp::create(builder, loc, builder.getI1Type(),

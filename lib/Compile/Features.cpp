@@ -66,8 +66,8 @@ static void appendRelocations(const object::SectionRef &section,
 
 ObjectFacts objectFacts(StringRef bytes) {
   ObjectFacts facts;
-  auto object = object::ObjectFile::createELFObjectFile(
-      MemoryBufferRef(bytes, "object"));
+  auto object =
+      object::ObjectFile::createELFObjectFile(MemoryBufferRef(bytes, "object"));
   if (!object) {
     consumeError(object.takeError());
     return facts;

@@ -14,7 +14,9 @@ using namespace llvm;
 
 namespace kernelbrain::compile {
 
-static bool isX86Host() { return Triple(sys::getDefaultTargetTriple()).isX86(); }
+static bool isX86Host() {
+  return Triple(sys::getDefaultTargetTriple()).isX86();
+}
 
 /// Features that a CPU's name stands for. On other architectures than x86 LLVM
 /// does not tell, so that every feature is named.
@@ -23,6 +25,24 @@ static SmallVector<StringRef, 64> impliedFeatures(StringRef cpu) {
   if (isX86Host() && X86::parseArchX86(cpu) != X86::CK_None)
     X86::getFeaturesForCPU(cpu, features);
   return features;
+}
+
+/// Features that follow from others do not change code on their own.
+static StringMap<bool> closure(ArrayRef<StringRef> features) {
+  StringMap<bool> all;
+  for (StringRef feature : features) {
+    all[feature] = true;
+    if (isX86Host())
+      X86::updateImpliedFeatures(feature, /*Enabled=*/true, all);
+  }
+  return all;
+}
+
+/// Detection does not report a few features that every CPU has (x87): that one
+/// of them is not there means nothing.
+static bool isDetectable(StringRef feature) {
+  static const StringMap<bool> detected = sys::getHostCPUFeatures();
+  return detected.contains(feature);
 }
 
 static void readCaches(Target &target) {
@@ -45,28 +65,28 @@ Result<Target> makeTarget(StringRef cpu) {
       if (feature.second)
         target.features.push_back(feature.first().str());
   } else {
-    if (isX86Host() && X86::parseArchX86(cpu, /*Only64Bit=*/true) == X86::CK_None)
+    if (isX86Host() &&
+        X86::parseArchX86(cpu, /*Only64Bit=*/true) == X86::CK_None)
       return Error{"unknown CPU '" + cpu.str() + "'"};
     target.chip = cpu.str();
-    for (StringRef feature : impliedFeatures(cpu))
-      target.features.push_back(feature.str());
+    for (const auto &feature : closure(impliedFeatures(cpu)))
+      target.features.push_back(feature.first().str());
   }
   std::sort(target.features.begin(), target.features.end());
   return target;
 }
 
 std::string featureString(const Target &target) {
-  StringSet<> implied, present;
-  for (StringRef feature : impliedFeatures(target.chip))
-    implied.insert(feature);
+  StringMap<bool> implied = closure(impliedFeatures(target.chip));
+  StringSet<> present;
   std::vector<std::string> words;
   for (const std::string &feature : target.features) {
     present.insert(feature);
-    if (!implied.contains(feature))
+    if (!implied.contains(feature) && feature != "64bit")
       words.push_back("+" + feature);
   }
   for (const auto &feature : implied)
-    if (!present.contains(feature.first()))
+    if (!present.contains(feature.first()) && isDetectable(feature.first()))
       words.push_back("-" + feature.first().str());
   std::sort(words.begin(), words.end());
   std::string text;

@@ -41,6 +41,9 @@ Result<std::string> importImplementation(std::unique_ptr<llvm::Module> module,
   for (NamedAttribute attribute :
        llvm::to_vector((*imported)->getDiscardableAttrs()))
     (*imported)->removeDiscardableAttr(attribute.getName());
+  for (auto flags : llvm::make_early_inc_range(
+           (*imported)->getRegion(0).getOps<LLVM::ModuleFlagsOp>()))
+    flags.erase();
   std::string bytes;
   llvm::raw_string_ostream stream(bytes);
   if (failed(writeBytecodeToFile(*imported, stream)))

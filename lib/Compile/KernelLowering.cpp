@@ -26,25 +26,23 @@ FailureOr<Kernel> describeKernel(kb::KernelOp op) {
   Kernel kernel;
   kernel.name = op.getSymName().str();
   kernel.kind = op.getKind().value_or("").str();
-  int64_t dims = 0;
+  SmallVector<SmallVector<int64_t>> shapes = op.getShapes();
   for (auto [index, value] : llvm::enumerate(op.getBody().getArguments())) {
     auto type = cast<RankedTensorType>(value.getType());
     Argument argument;
-    argument.isOutput = static_cast<int64_t>(index) >=
-                        static_cast<int64_t>(op.getNumInputs());
+    argument.isOutput =
+        static_cast<int64_t>(index) >= static_cast<int64_t>(op.getNumInputs());
     std::optional<ElementType> element = elementTypeOf(type.getElementType());
     if (!element)
       return op.emitOpError("has an argument with unsupported element type ")
              << type.getElementType();
     argument.type = *element;
-    for (int64_t extent : type.getShape())
-      argument.shape.push_back(ShapedType::isDynamic(extent) ? -(++dims)
-                                                             : extent);
+    argument.shape.assign(shapes[index].begin(), shapes[index].end());
     if (kb::ArgAttr spec = op.getArgSpec(index))
       argument.alignment = spec.getAlignment();
     kernel.arguments.push_back(argument);
   }
-  kernel.dimHints.assign(dims, 1);
+  kernel.dimHints.assign(op.getNumDynamicDims(), 1);
   return kernel;
 }
 
@@ -131,10 +129,11 @@ static LogicalResult lowerToLLVM(ModuleOp module) {
       "reconcile-unrealized-casts,canonicalize,cse");
 }
 
-FailureOr<LoweredKernel>
-lowerKernel(const Kernel &description, kb::KernelOp payload,
-            const Recipe &recipe, const Target &target,
-            const StrategyList &strategies, const ResourceLimits &limits) {
+FailureOr<LoweredKernel> lowerKernel(const Kernel &description,
+                                     kb::KernelOp payload, const Recipe &recipe,
+                                     const Target &target,
+                                     const StrategyList &strategies,
+                                     const ResourceLimits &limits) {
   LoweredKernel lowered;
   lowered.module = ModuleOp::create(payload.getLoc());
   ModuleOp module = *lowered.module;

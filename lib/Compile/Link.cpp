@@ -48,7 +48,7 @@ static Result<int> memoryFile(const char *name, StringRef bytes) {
 }
 
 static std::string readWhole(int fd) {
-  struct stat status {};
+  struct stat status{};
   fstat(fd, &status);
   std::string bytes(status.st_size, 0);
   for (size_t at = 0; at < bytes.size();) {
@@ -62,7 +62,9 @@ static std::string readWhole(int fd) {
   return bytes;
 }
 
-static std::string pathOf(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
+static std::string pathOf(int fd) {
+  return "/proc/self/fd/" + std::to_string(fd);
+}
 
 //===----------------------------------------------------------------------===//
 // System libraries
@@ -132,8 +134,8 @@ Linker::~Linker() {
 /// need none.
 static bool needsLibraries(ArrayRef<StringRef> objects) {
   for (StringRef bytes : objects) {
-    auto object =
-        object::ObjectFile::createELFObjectFile(MemoryBufferRef(bytes, "object"));
+    auto object = object::ObjectFile::createELFObjectFile(
+        MemoryBufferRef(bytes, "object"));
     if (!object) {
       consumeError(object.takeError());
       return true;
@@ -162,8 +164,8 @@ static Result<std::string> runLld(std::vector<const char *> arguments) {
   dup2(*out, STDOUT_FILENO);
   std::string messages;
   raw_string_ostream stream(messages);
-  lld::Result result = lld::lldMain(arguments, stream, stream,
-                                    {{lld::Gnu, &lld::elf::link}});
+  lld::Result result =
+      lld::lldMain(arguments, stream, stream, {{lld::Gnu, &lld::elf::link}});
   if (saved >= 0) {
     dup2(saved, STDOUT_FILENO);
     close(saved);
@@ -180,10 +182,18 @@ static Result<std::string> runLld(std::vector<const char *> arguments) {
 Result<std::string> Linker::link(ArrayRef<StringRef> objects,
                                  const LinkOptions &options) const {
   std::string soname = "-soname=" + options.soname;
-  std::vector<const char *> arguments = {
-      "ld.lld",       "-shared", "--threads=1",   "--build-id=none",
-      "--strip-all",  "-znow",   "-znoexecstack", "--hash-style=gnu",
-      "--no-rosegment", soname.c_str(), "-o", "-"};
+  std::vector<const char *> arguments = {"ld.lld",
+                                         "-shared",
+                                         "--threads=1",
+                                         "--build-id=none",
+                                         "--strip-all",
+                                         "-znow",
+                                         "-znoexecstack",
+                                         "--hash-style=gnu",
+                                         "--no-rosegment",
+                                         soname.c_str(),
+                                         "-o",
+                                         "-"};
   if (!options.allowUndefined)
     arguments.push_back("-zdefs");
   std::vector<int> inputs;

@@ -15,8 +15,8 @@ constexpr size_t maxPayloadBytes = 256 << 10;
 constexpr int64_t maxPayloadOperations = 4000;
 
 static bool isAllowed(Operation *op) {
-  static const llvm::StringSet<> dialects = {"arith",  "index", "linalg",
-                                             "math",   "scf",   "tensor"};
+  static const llvm::StringSet<> dialects = {"arith", "index", "linalg",
+                                             "math",  "scf",   "tensor"};
   return isa<ModuleOp, kb::KernelOp, kb::YieldOp, cf::AssertOp>(op) ||
          dialects.contains(op->getName().getDialectNamespace());
 }

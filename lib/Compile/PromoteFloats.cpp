@@ -41,11 +41,10 @@ static AttrTypeReplacer makeReplacer(MLIRContext *context) {
         if (!isNarrow(attr.getElementType()))
           return std::nullopt;
         return std::make_pair(
-            Attribute(attr.mapValues(
-                f64,
-                [](const APFloat &value) {
-                  return widen(value).bitcastToAPInt();
-                })),
+            Attribute(attr.mapValues(f64,
+                                     [](const APFloat &value) {
+                                       return widen(value).bitcastToAPInt();
+                                     })),
             WalkResult::skip());
       });
   return replacer;

@@ -73,8 +73,8 @@ static func::FuncOp makeFunction(kb::KernelOp kernel, ModuleOp module) {
         builder, loc, /*result=*/Type(), mapping.lookupOrDefault(result),
         function.getArgument(kernel.getNumInputs() + index),
         /*restrict=*/true, /*writable=*/true);
-  Value ok = arith::ConstantOp::create(builder, loc,
-                                       builder.getI32IntegerAttr(0));
+  Value ok =
+      arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
   func::ReturnOp::create(builder, loc, ok);
   return function;
 }

@@ -29,7 +29,8 @@ int64_t packWorkspace(mlir::func::FuncOp function);
 void expandStridedCopies(mlir::Operation *root);
 
 /// Runs a textual pass pipeline on `module`.
-mlir::LogicalResult runPipeline(mlir::ModuleOp module, llvm::StringRef pipeline);
+mlir::LogicalResult runPipeline(mlir::ModuleOp module,
+                                llvm::StringRef pipeline);
 
 } // namespace kernelbrain::compile
 

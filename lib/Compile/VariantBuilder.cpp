@@ -107,7 +107,7 @@ bool VariantBuild::fail(Disposition disposition, std::string reason) {
 
 BuiltVariant VariantBuild::run() {
   ScopedDiagnosticHandler handler(
-      kernel.op.getContext(), [&](Diagnostic &found) {
+      payload().getContext(), [&](Diagnostic &found) {
         if (found.getSeverity() == DiagnosticSeverity::Error &&
             diagnostic.empty()) {
           diagnostic = found.str();
@@ -160,7 +160,8 @@ bool VariantBuild::checkLegality() {
     std::string mismatch = strategy->mismatch(payload(), target);
     if (!mismatch.empty())
       return fail(Disposition::NotApplicable, mismatch);
-    std::string violation = strategy->space(payload(), target).violation(recipe);
+    std::string violation =
+        strategy->space(payload(), target).violation(recipe);
     if (!violation.empty())
       return fail(Disposition::InvalidRecipe, violation);
     Estimate estimate = strategy->estimate(payload(), target, recipe);
@@ -270,8 +271,8 @@ bool VariantBuild::link(const std::string &object) {
     return fail(Disposition::HarnessFault, manifest.error().message);
   LinkOptions options;
   options.soname = kernel.description.name + ".so";
-  Result<std::string> bytes =
-      toolchain.linker->link({StringRef(object), StringRef(*manifest)}, options);
+  Result<std::string> bytes = toolchain.linker->link(
+      {StringRef(object), StringRef(*manifest)}, options);
   if (!bytes)
     return fail(Disposition::BuildFailed, bytes.error().message);
   result.bytes = std::move(*bytes);
@@ -280,10 +281,9 @@ bool VariantBuild::link(const std::string &object) {
 
 bool VariantBuild::buildImplementation() {
   enter("import");
-  result.manifest.workspaceBytes = lowered.workspaceBytes;
-  Result<std::string> bytes =
-      importImplementation(std::move(llvmModule), kernel.description.name,
-                           *kernel.op.getContext());
+  describe(ObjectFacts(), *llvmModule);
+  Result<std::string> bytes = importImplementation(
+      std::move(llvmModule), kernel.description.name, *payload().getContext());
   if (!bytes)
     return fail(Disposition::BuildFailed, bytes.error().message);
   result.bytes = std::move(*bytes);

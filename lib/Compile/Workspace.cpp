@@ -38,11 +38,10 @@ static memref::DeallocOp soleDealloc(memref::AllocOp alloc) {
 }
 
 static std::optional<int64_t> staticBytes(MemRefType type) {
-  unsigned bits = type.getElementType().isIndex()
-                      ? 64
-                      : type.getElementType().isIntOrFloat()
-                            ? type.getElementTypeBitWidth()
-                            : 0;
+  unsigned bits = type.getElementType().isIndex() ? 64
+                  : type.getElementType().isIntOrFloat()
+                      ? type.getElementTypeBitWidth()
+                      : 0;
   if (!type.hasStaticShape() || !type.getLayout().isIdentity() || !bits)
     return std::nullopt;
   return type.getNumElements() * llvm::divideCeil(bits, 8);
@@ -60,9 +59,10 @@ static SmallVector<Slot> collectSlots(func::FuncOp function) {
     Operation *top = entry.findAncestorOpInBlock(*alloc);
     if (!bytes || !dealloc || !top)
       return;
-    slots.push_back({alloc, dealloc, position[top],
-                     position[entry.findAncestorOpInBlock(*dealloc)],
-                     static_cast<int64_t>(llvm::alignTo(*bytes, slotAlignment))});
+    slots.push_back(
+        {alloc, dealloc, position[top],
+         position[entry.findAncestorOpInBlock(*dealloc)],
+         static_cast<int64_t>(llvm::alignTo(*bytes, slotAlignment))});
   });
   return slots;
 }

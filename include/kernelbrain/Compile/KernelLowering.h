@@ -37,8 +37,9 @@ struct LoweredKernel {
   std::string overLimit;
 };
 
-/// Builds a description of `op` in which every dynamic dimension is distinct.
-/// Fails for an element type that kernels do not have.
+/// Builds the part of a description that building needs: name, kind, arguments
+/// and the number of dynamic dimensions. Fails for an element type that kernels
+/// do not have.
 mlir::FailureOr<Kernel> describeKernel(kb::KernelOp op);
 
 /// Lowers `payload` (the kernel's own body or a rewritten one) as `recipe`

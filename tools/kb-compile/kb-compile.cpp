@@ -1,0 +1,26 @@
+//===- kb-compile.cpp - The compile child ---------------------------------===//
+//
+//   kb-compile --serve [--jobs=N] [--memory-limit=4G] [--deadline-seconds=N]
+//   kb-compile --emit=lowered|optimized|artifact|implementation|static KERNEL
+//
+//===----------------------------------------------------------------------===//
+
+#include "Options.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <algorithm>
+
+using namespace kernelbrain;
+
+int main(int argc, char **argv) {
+  auto given = [&](llvm::StringRef name) {
+    return std::any_of(argv + 1, argv + argc, [&](llvm::StringRef word) {
+      return word == name || word.starts_with(name.str() + "=");
+    });
+  };
+  if (given("--serve"))
+    return tool::serveMain(argc, argv);
+  if (given("--emit"))
+    return tool::emitMain(argc, argv);
+  return tool::reportError("expected '--serve' or '--emit=...'");
+}

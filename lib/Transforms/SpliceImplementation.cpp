@@ -118,7 +118,7 @@ private:
       return success();
     }
     InFlightDiagnostic diagnostic = spliced.variant.emitOpError("declares '")
-                                    << name
+                                    << plainName
                                     << "' with another type than the program";
     diagnostic.attachNote(present->getLoc()) << "the other one is here";
     return failure();

@@ -1,0 +1,115 @@
+"""Times columns side by side: rounds in which every column runs once, in random order, each after an untimed run of
+its own (or, cold, after the caches were written over)."""
+import gc
+import random
+import resource
+import statistics
+import time
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass
+class Samples:
+    """The timed calls of one column; `rounds` says in which round each was taken."""
+    seconds: list = field(default_factory=list)
+    rounds: list = field(default_factory=list)
+    faults: list = field(default_factory=list)
+    preempted: int = 0
+
+    def median(self):
+        return statistics.median(self.seconds)
+
+    def lower_quartile(self):
+        return sorted(self.seconds)[len(self.seconds) // 4]
+
+
+@dataclass
+class Ratio:
+    """A ratio of times taken in the same rounds: the median, and the order statistics around it that hold the true
+    median with at least 95% confidence (less where there are fewer than 6 pairs: then the extremes)."""
+    low: float
+    middle: float
+    high: float
+
+
+def median_interval(values):
+    values, n = sorted(values), len(values)
+    tail, term, k = 0.0, 0.5**n, 0  # k values are cut at each end while P(Binomial(n, 1/2) < k) stays below 2.5%
+    while k < n // 2 and tail + term <= 0.025:
+        tail += term
+        term *= (n - k) / (k + 1)
+        k += 1
+    cut = max(k - 1, 0)
+    return Ratio(values[cut], statistics.median(values), values[n - 1 - cut])
+
+
+def ratio(numerator, denominator):
+    """How much longer `numerator` takes, from the rounds that both were timed in."""
+    other = dict(zip(denominator.rounds, denominator.seconds))
+    pairs = [s / other[r] for r, s in zip(numerator.rounds, numerator.seconds) if r in other]
+    return median_interval(pairs) if pairs else None
+
+
+class Flush:
+    """Writes over more memory than any cache holds."""
+
+    def __init__(self, mebibytes=96):
+        self._memory = np.zeros(mebibytes << 17, np.float64)
+
+    def __call__(self):
+        self._memory += 1
+
+
+def once(column, samples, number):
+    """One timed call; number: the round."""
+    before = resource.getrusage(resource.RUSAGE_THREAD)
+    start = time.perf_counter()
+    column.call()
+    seconds = time.perf_counter() - start
+    after = resource.getrusage(resource.RUSAGE_THREAD)
+    column.release()
+    samples.seconds.append(seconds)
+    samples.rounds.append(number)
+    samples.faults.append(after.ru_minflt + after.ru_majflt - before.ru_minflt - before.ru_majflt)
+    samples.preempted += after.ru_nivcsw > before.ru_nivcsw
+
+
+def warm(column, limit=8):
+    """Calls until one meets no page fault; its seconds."""
+    for _ in range(limit):
+        samples = Samples()
+        once(column, samples, 0)
+        if not samples.faults[0]:
+            break
+    return samples.seconds[0]
+
+
+def measure(columns, rounds, seconds, seed, flush=None):
+    """{name: Samples}. A column gets about `seconds`, so slow ones take part in fewer rounds, but in 5 at least (3 if
+    a call takes over a second)."""
+    rng, samples = random.Random(seed), {name: Samples() for name in columns}
+    wanted = {}
+    for name, column in columns.items():
+        cost = 2 * warm(column)
+        wanted[name] = min(rounds, max(int(seconds / cost), 5 if cost < 2 else 3))
+    turns = rng.sample(range(rounds), rounds)  # who takes part in fewer rounds shares them with all others
+    order = list(columns)
+    gc.collect()
+    gc.disable()
+    try:
+        for number in range(rounds):
+            rng.shuffle(order)
+            for name in order:
+                if turns[number] >= wanted[name]:
+                    continue
+                if flush:
+                    flush()
+                else:
+                    columns[name].call()
+                    columns[name].release()
+                once(columns[name], samples[name], number)
+    finally:
+        gc.enable()
+    return samples

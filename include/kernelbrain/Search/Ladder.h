@@ -17,8 +17,8 @@ struct Rivals {
 };
 
 /// Rungs 2, 3, 4 and 6 for variants of one kernel. Builds stand still while
-/// something is timed. A question whose answer is a harness fault is asked
-/// again, `harnessRetries` times.
+/// something is timed. A question whose answer is a harness fault or unstable
+/// is asked again, `harnessRetries` times.
 class Ladder {
 public:
   Ladder(Evaluator &evaluator, BuildQueue &builds, const LadderOptions &options)

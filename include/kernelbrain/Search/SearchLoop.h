@@ -122,35 +122,48 @@ public:
   double headroom() const;
 
 private:
+  /// A ticket between its proposal and its result.
   struct Flight {
     Trial trial;
-    uint64_t build = 0; ///< id in the queue; 0: nothing to build
-    const Trial *recorded = nullptr;
+    uint64_t build = 0;              ///< id in the queue; 0: nothing to build
+    const Trial *recorded = nullptr; ///< its result, known from an earlier run
   };
 
+  // SearchLoop.cpp
   Status begin();
   Status prepare();
+  Status evaluate(Flight &flight);
+  Status evaluateBuilt(Trial &trial, const BuildResult &built);
+  void mergeDuplicate(Trial &trial) const;
+  Status apply(const Trial &trial);
+  void remember(const Trial &trial);
+  void settle(const Trial &trial);
+  void checkStopRules(uint64_t ticket);
+  double incumbentSpeedup() const;
+
+  // SearchLoopProposals.cpp
   Status propose();
   Result<bool> proposeTicket();
+  Result<bool> proposeSeed(Random &random);
+  Result<bool> grow(Random &random);
   Result<std::optional<Proposal>> ask(const Selection &selection,
                                       Random &random);
-  ProposeContext makeContext(const Selection &selection) const;
-  std::optional<Proposal> takeSeed();
+  ProposeContext makeContext(const Selection &selection, Random &random) const;
   Status launch(const Selection &selection, const Proposal &proposal);
-  void judgeStatically(Trial &trial) const;
-  Status evaluate(Flight &flight);
-  void mergeDuplicate(Trial &trial) const;
-  Result<Artifact> artifactOf(uint64_t ticket);
-  Status apply(const Trial &trial);
-  void settle(const Trial &trial);
-  void checkStopRules();
-  Result<bool> acceptOne(uint64_t ticket);
-  Candidate candidate(uint64_t ticket) const;
+  bool judgeStatically(Trial &trial) const;
   Amounts expectedCost() const;
+
+  // SearchLoopAcceptance.cpp
+  Result<bool> accept(uint64_t ticket);
+  Result<Artifact> artifactOf(uint64_t ticket);
+  Candidate candidate(uint64_t ticket) const;
+  Status announceEnd();
 
   KernelTask work;
   SearchContext &context;
   bool search;
+  uint64_t kernelKey;      ///< key of the random streams
+  double modelBoundNs = 0; ///< the cost model's bound; 0: unknown
   KernelOutcome outcomeValue;
   std::optional<SearchTree> grown;
   Archive elites;
@@ -158,15 +171,15 @@ private:
   std::optional<Preparation> prepared;
   std::optional<Ladder> ladder;
   std::deque<Flight> flights;
-  std::set<std::string> seen;                    ///< recipe hashes
+  std::set<std::string> seen;                    ///< hashes of recipes
   std::set<std::string> inert;                   ///< "strategy.knob"
-  std::map<std::string, uint64_t> firstWithCode; ///< by IR and code hash
-  std::map<uint64_t, Artifact> artifacts;        ///< built in this process
-  std::vector<uint64_t> unstocked; ///< checked, untimed (no search)
-  uint64_t incumbent = 0;
-  uint64_t lastImprovement = 0;
-  size_t seedsTaken = 0, seedSteps = 0;
-  uint64_t kernelKey;
+  std::map<std::string, uint64_t> firstWithCode; ///< by IR hash and code hash
+  std::map<uint64_t, Artifact> artifacts;        ///< built by this process
+  uint64_t incumbent = 0, lastImprovement = 0;
+  size_t seedsTaken = 0;                      ///< of KernelTask::seeds
+  size_t seedSteps = 0;                       ///< asked of the proposer
+  StopReason blocked = StopReason::Exhausted; ///< why no ticket was proposed
+  std::string blockedMessage;
 };
 
 } // namespace kernelbrain::search

@@ -74,8 +74,8 @@ Json toJson(const AcceptanceRecord &record);
 Result<AcceptanceRecord> acceptanceFromJson(const Json &json);
 
 /// The events of an earlier run that a resumed one need not live through again.
-/// Of several trials of one kernel and ticket the last counts; trials that were
-/// not run, or that our own harness spoiled, are not kept.
+/// Of several trials of one kernel and ticket the last counts; one that was not
+/// run is forgotten.
 class Recording {
 public:
   /// Takes one event of a journal, in order. The error says what is wrong with

@@ -1,0 +1,407 @@
+//===- SearchLoop.cpp - The search of one kernel --------------------------===//
+
+#include "kernelbrain/Search/SearchLoop.h"
+
+#include "kernelbrain/Support/Hash.h"
+
+namespace kernelbrain::search {
+
+const char *toString(StopReason reason) {
+  switch (reason) {
+  case StopReason::Running:
+    return "running";
+  case StopReason::NoStrategy:
+    return "no_strategy";
+  case StopReason::Skipped:
+    return "skipped";
+  case StopReason::Exhausted:
+    return "exhausted";
+  case StopReason::Budget:
+    return "budget";
+  case StopReason::Bound:
+    return "bound";
+  case StopReason::Plateau:
+    return "plateau";
+  case StopReason::DefaultOnly:
+    return "default_only";
+  case StopReason::Interrupted:
+    return "interrupted";
+  case StopReason::Failed:
+    return "failed";
+  }
+  return "";
+}
+
+//===----------------------------------------------------------------------===//
+// SearchContext
+//===----------------------------------------------------------------------===//
+
+SearchContext::SearchContext(const Services &services,
+                             const SearchOptions &options, const Budget &budget)
+    : services(services), options(options), ledger(budget),
+      builds(*services.builder, options.ladder.harnessRetries) {
+  lap(0);
+}
+
+Status SearchContext::notify(const std::string &type, Json data) {
+  Event event{type, std::move(data)};
+  for (Observer *observer : services.observers)
+    if (Status status = observer->notify(event); !status)
+      return status;
+  return {};
+}
+
+bool SearchContext::interrupted() const {
+  return services.interrupted && services.interrupted();
+}
+
+int64_t SearchContext::lap(int64_t modelledNs) {
+  if (!services.clock)
+    return modelledNs;
+  int64_t now = services.clock();
+  return now - std::exchange(lapStart, now);
+}
+
+//===----------------------------------------------------------------------===//
+// Beginning
+//===----------------------------------------------------------------------===//
+
+SearchLoop::SearchLoop(KernelTask task, SearchContext &context, bool search)
+    : work(std::move(task)), context(context), search(search),
+      kernelKey(contentHash64(work.kernel.hash)),
+      policy(context.options.policy) {
+  outcomeValue.kernel = work.kernel.name;
+  for (const SearchSpace &space : work.spaces) {
+    double bound = work.cost ? work.cost(space.defaultRecipe()).boundNs : 0;
+    if (bound > 0 && (modelBoundNs == 0 || bound < modelBoundNs))
+      modelBoundNs = bound;
+  }
+  outcomeValue.boundNs = modelBoundNs;
+}
+
+Status SearchLoop::start() {
+  Json strategies = Json::array();
+  for (const SearchSpace &space : work.spaces)
+    strategies.push_back({{"name", space.strategy}, {"recipes", space.size()}});
+  Status status = context.notify("kernel_started",
+                                 {{"kernel", work.kernel.name},
+                                  {"hash", work.kernel.hash},
+                                  {"kind", work.kernel.kind},
+                                  {"share", jsonNumber(work.kernel.share)},
+                                  {"strategies", std::move(strategies)},
+                                  {"bound_ns", jsonNumber(modelBoundNs)},
+                                  {"searched", search}});
+  if (work.spaces.empty())
+    outcomeValue.stop = StopReason::NoStrategy;
+  return status;
+}
+
+Status SearchLoop::prepare() {
+  if (prepared)
+    return {};
+  Result<Preparation> result = context.services.workbench->prepare(work.kernel);
+  if (!result)
+    return result.error().withContext("cannot prepare kernel '" +
+                                      work.kernel.name + "'");
+  prepared = std::move(*result);
+  if (prepared->evaluator)
+    ladder.emplace(*prepared->evaluator, context.builds,
+                   context.options.ladder);
+  // Setup has a currency of its own.
+  context.lap(0);
+  return {};
+}
+
+/// Measures the baseline, or takes it from the earlier run: its time is the
+/// yardstick of every reward, so a resumed run must not measure it anew.
+Status SearchLoop::begin() {
+  BaselineRecord record;
+  const Recording *recording = context.services.recording;
+  if (const BaselineRecord *known =
+          recording ? recording->baseline(work.kernel.name) : nullptr) {
+    record = *known;
+  } else {
+    if (Status status = prepare(); !status)
+      return status;
+    record.kernel = work.kernel.name;
+    record.recipe = prepared->baselineRecipe;
+    record.measurement = prepared->measurement;
+    record.artifact = prepared->baseline.path;
+    record.setupNs = prepared->setupNs;
+    record.skipped = prepared->skipped;
+    if (record.skipped.empty() && (record.measurement.timeNs <= 0 || !ladder))
+      record.skipped = "the baseline could not be timed";
+  }
+  context.ledger.spendOnSetup(record.setupNs);
+  Status status = context.notify("baseline", toJson(record));
+  if (!record.skipped.empty())
+    return status ? stop(StopReason::Skipped, record.skipped) : status;
+  Trial root;
+  root.kernel = work.kernel.name;
+  root.recipe = record.recipe;
+  root.measurement = record.measurement;
+  root.measurement.speedup = Ratio{1, 1, 1};
+  root.artifact = record.artifact;
+  grown.emplace(root, modelBoundNs, context.options.policy);
+  seen.insert(record.recipe.hash());
+  outcomeValue.baseline = candidate(0);
+  return status;
+}
+
+//===----------------------------------------------------------------------===//
+// One ticket
+//===----------------------------------------------------------------------===//
+
+Status SearchLoop::step() {
+  if (context.interrupted())
+    return stop(StopReason::Interrupted, "");
+  if (!grown) {
+    if (Status status = begin(); !status || done())
+      return status;
+  }
+  if (Status status = propose(); !status)
+    return status;
+  if (flights.empty())
+    return stop(blocked, blockedMessage);
+  if (Status status = evaluate(flights.front()); !status)
+    return status;
+  Trial trial = std::move(flights.front().trial);
+  bool live = !flights.front().recorded;
+  flights.pop_front();
+  int64_t wall = context.lap(trial.costs.compileNs() + trial.costs.deviceNs());
+  if (live)
+    trial.costs.wallNs = wall;
+  if (Status status = apply(trial); !status)
+    return status;
+  checkStopRules(trial.ticket);
+  return done() ? stop(outcomeValue.stop, outcomeValue.message) : Status();
+}
+
+Status SearchLoop::evaluate(Flight &flight) {
+  Trial &trial = flight.trial;
+  if (flight.recorded) {
+    const Trial &known = *flight.recorded;
+    trial.measurement = known.measurement;
+    trial.incumbent = known.incumbent;
+    trial.cell = known.cell;
+    trial.features = known.features;
+    trial.irHash = known.irHash;
+    trial.codeHash = known.codeHash;
+    trial.artifact = known.artifact;
+    trial.duplicateOf = known.duplicateOf;
+    trial.inertKnobs = known.inertKnobs;
+    trial.faults = known.faults;
+    trial.costs = known.costs;
+    return {};
+  }
+  if (flight.build == 0)
+    return {};
+  Result<BuildResult> built = context.builds.wait(flight.build, trial.faults);
+  if (!built)
+    return built.error();
+  return evaluateBuilt(trial, *built);
+}
+
+Status SearchLoop::evaluateBuilt(Trial &trial, const BuildResult &built) {
+  trial.costs.staticNs = built.staticNs;
+  trial.costs.buildNs = built.buildNs;
+  if (context.options.modelledBuildNs) {
+    trial.costs.staticNs = 0;
+    trial.costs.buildNs = *context.options.modelledBuildNs;
+  }
+  trial.measurement.disposition = built.disposition;
+  trial.measurement.reason = built.reason;
+  if (built.disposition != Disposition::Passed) {
+    bool coded = built.disposition == Disposition::BuildFailed ||
+                 built.disposition == Disposition::Crashed ||
+                 built.disposition == Disposition::TimedOut;
+    trial.measurement.rung = coded ? 1 : 0;
+    return {};
+  }
+  const Manifest &manifest = built.artifact.manifest;
+  trial.measurement.rung = 1;
+  trial.irHash = manifest.irHash;
+  trial.codeHash = manifest.codeHash;
+  trial.artifact = built.artifact.path;
+  trial.features = manifest.features;
+  trial.cell = elites.cellOf(trial.features);
+  mergeDuplicate(trial);
+  if (trial.duplicateOf)
+    return {};
+  Rivals rivals;
+  if (search) {
+    Result<Artifact> rival = artifactOf(incumbent);
+    if (!rival)
+      return rival.error();
+    rivals.incumbent = std::move(*rival);
+    rivals.incumbentSpeedup = incumbentSpeedup();
+    rivals.cellElite = elites.elite(trial.cell);
+  }
+  artifacts[trial.ticket] = built.artifact;
+  return ladder->climb(built.artifact, rivals, /*timed=*/search, trial);
+}
+
+static std::string irKey(const Trial &trial) { return "ir " + trial.irHash; }
+static std::string codeKey(const Trial &trial) {
+  return "code " + trial.codeHash;
+}
+
+void SearchLoop::mergeDuplicate(Trial &trial) const {
+  auto find = [&](const std::string &hash, const std::string &key) -> uint64_t {
+    auto it = hash.empty() ? firstWithCode.end() : firstWithCode.find(key);
+    return it == firstWithCode.end() ? 0 : it->second;
+  };
+  uint64_t first = find(trial.codeHash, codeKey(trial));
+  if (!first)
+    first = find(trial.irHash, irKey(trial));
+  if (!first)
+    return;
+  trial.duplicateOf = first;
+  trial.measurement.disposition = Disposition::Duplicate;
+  trial.measurement.reason = "the same code as ticket " + std::to_string(first);
+  const Recipe &other = grown->node(first).trial.recipe;
+  if (other.strategy != trial.recipe.strategy)
+    return;
+  for (const auto &[name, value] : trial.recipe.knobs) {
+    auto it = other.knobs.find(name);
+    if (it == other.knobs.end() || it->second != value)
+      trial.inertKnobs.push_back(name);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Applying
+//===----------------------------------------------------------------------===//
+
+double SearchLoop::incumbentSpeedup() const {
+  const std::optional<Ratio> &speedup =
+      grown->node(incumbent).trial.measurement.speedup;
+  return speedup ? speedup->middle : 1;
+}
+
+void SearchLoop::settle(const Trial &trial) {
+  Disposition disposition = trial.measurement.disposition;
+  Amounts spent;
+  spent[Currency::Wall] = trial.costs.wallNs;
+  spent[Currency::Compile] = trial.costs.compileNs();
+  spent[Currency::Device] = trial.costs.deviceNs();
+  spent[Currency::Tokens] = trial.costs.tokens;
+  spent[Currency::Money] = trial.costs.microMoney;
+  spent[Currency::Variants] = disposition != Disposition::Duplicate &&
+                              disposition != Disposition::NotRun &&
+                              disposition != Disposition::HarnessFault;
+  context.ledger.settle(work.kernel.name, trial.ticket, spent);
+}
+
+/// What later tickets are told of this one.
+void SearchLoop::remember(const Trial &trial) {
+  const Measurement &measurement = trial.measurement;
+  for (const std::string &knob : trial.inertKnobs)
+    if (trial.inertKnobs.size() == 1)
+      inert.insert(trial.recipe.strategy + "." + knob);
+  if (measurement.disposition == Disposition::HarnessFault)
+    seen.erase(trial.recipe.hash()); // our fault: it may be proposed again
+  if (!grown->node(trial.ticket).judged())
+    return;
+  if (!trial.irHash.empty())
+    firstWithCode.emplace(irKey(trial), trial.ticket);
+  if (!trial.codeHash.empty())
+    firstWithCode.emplace(codeKey(trial), trial.ticket);
+  if (measurement.speedup && isCorrect(measurement.disposition) &&
+      measurement.disposition != Disposition::Unstable)
+    elites.offer(trial.cell, trial.features,
+                 {trial.ticket, measurement.speedup->middle,
+                  grown->node(trial.ticket).lineage});
+}
+
+Status SearchLoop::apply(const Trial &trial) {
+  settle(trial);
+  grown->apply(trial);
+  remember(trial);
+  const Measurement &measurement = trial.measurement;
+  ++outcomeValue.trials;
+  ++outcomeValue.dispositions[toString(measurement.disposition)];
+  for (const std::string &fault : trial.faults)
+    if (Status status = context.notify("warning", {{"kernel", trial.kernel},
+                                                   {"ticket", trial.ticket},
+                                                   {"message", fault}});
+        !status)
+      return status;
+  if (Status status = context.notify("trial", toJson(trial)); !status)
+    return status;
+  // Without a search nothing is timed: the first correct one goes to rung 6.
+  bool untimed = !search && incumbent == 0 &&
+                 measurement.disposition == Disposition::Passed;
+  if (trial.incumbent || untimed) {
+    incumbent = lastImprovement = trial.ticket;
+    outcomeValue.best = candidate(incumbent);
+  }
+  if (trial.incumbent)
+    if (Status status = context.notify(
+            "incumbent", {{"kernel", trial.kernel},
+                          {"ticket", trial.ticket},
+                          {"time_ns", measurement.timeNs},
+                          {"speedup", toJson(*measurement.speedup)}});
+        !status)
+      return status;
+  if (measurement.disposition != Disposition::HarnessFault) {
+    if (measurement.rung > 0)
+      context.faultsInRow = 0;
+  } else if (++context.faultsInRow >= context.options.stop.faultsInRow) {
+    return Error{"the harness failed " + std::to_string(context.faultsInRow) +
+                 " times in a row: " + measurement.reason};
+  }
+  return {};
+}
+
+void SearchLoop::checkStopRules(uint64_t ticket) {
+  const StopOptions &rules = context.options.stop;
+  outcomeValue.boundNs = grown->boundNs();
+  double time = grown->baselineNs() / incumbentSpeedup();
+  // A bound that was beaten was no bound: there may be more to win.
+  bool trusted = modelBoundNs > 0 && grown->boundNs() == modelBoundNs;
+  if (search && trusted && incumbent != 0 &&
+      time <= modelBoundNs * (1 + rules.boundPercent / 100)) {
+    outcomeValue.stop = StopReason::Bound;
+    outcomeValue.message =
+        "within " + dumpJson(rules.boundPercent) + "% of the analytic bound";
+  } else if (rules.plateau > 0 &&
+             ticket - lastImprovement >= static_cast<uint64_t>(rules.plateau)) {
+    outcomeValue.stop = StopReason::Plateau;
+    outcomeValue.message =
+        "no new best in " + std::to_string(rules.plateau) + " tickets";
+  }
+}
+
+Status SearchLoop::stop(StopReason reason, const std::string &message) {
+  outcomeValue.stop = reason;
+  outcomeValue.message = message;
+  Status first;
+  while (!flights.empty()) {
+    Flight flight = std::move(flights.front());
+    flights.pop_front();
+    if (flight.build)
+      context.builds.forget(flight.build);
+    Trial &trial = flight.trial;
+    trial.measurement = Measurement();
+    trial.measurement.reason = "the search ended first";
+    Status status = apply(trial);
+    if (!status && first)
+      first = status;
+  }
+  return first;
+}
+
+double SearchLoop::headroom() const {
+  // Before anything is measured the whole share could be won.
+  if (!grown)
+    return work.kernel.share;
+  double best = 1 / incumbentSpeedup();
+  double bound = grown->boundNs() / grown->baselineNs();
+  // Without a usable bound, AdaExplore's cap on speedups stands in.
+  if (!(bound > 0) || bound >= 1)
+    bound = 0.1;
+  return work.kernel.share * std::max(0.0, best - bound);
+}
+
+} // namespace kernelbrain::search

@@ -1,0 +1,222 @@
+//===- SearchLoopProposals.cpp - How tickets are filled -------------------===//
+
+#include "kernelbrain/Search/SearchLoop.h"
+
+namespace kernelbrain::search {
+
+/// How often a proposer that repeats itself is asked for one ticket.
+static constexpr int maxAttempts = 8;
+
+Status SearchLoop::propose() {
+  while (flights.size() < std::max(1u, context.options.window)) {
+    Result<bool> proposed = proposeTicket();
+    if (!proposed)
+      return proposed.error();
+    if (!*proposed)
+      break;
+  }
+  return {};
+}
+
+Amounts SearchLoop::expectedCost() const {
+  Amounts expected;
+  auto trials = static_cast<int64_t>(outcomeValue.trials);
+  if (trials > 0) {
+    Amounts spent = context.ledger.spent(work.kernel.name);
+    for (Currency currency :
+         {Currency::Wall, Currency::Compile, Currency::Device, Currency::Tokens,
+          Currency::Money})
+      expected[currency] = spent[currency] / trials;
+  }
+  expected[Currency::Variants] = 1;
+  return expected;
+}
+
+/// Proposes the next ticket. False: none can be, now or ever; `blocked` says
+/// why.
+Result<bool> SearchLoop::proposeTicket() {
+  uint64_t ticket = grown->size();
+  Currency lacking = Currency::Wall;
+  if (!context.ledger.reserve(work.kernel.name, ticket, expectedCost(),
+                              &lacking)) {
+    blocked = StopReason::Budget;
+    blockedMessage = std::string("no ") + toString(lacking) + " left";
+    return false;
+  }
+  Random random({context.options.seed, kernelKey, ticket});
+  Result<bool> proposed = proposeSeed(random);
+  if (proposed && !*proposed && search)
+    proposed = grow(random);
+  if (!proposed || !*proposed) {
+    context.ledger.settle(work.kernel.name, ticket, Amounts());
+    blocked = search ? StopReason::Exhausted : StopReason::DefaultOnly;
+    blockedMessage.clear();
+  }
+  return proposed;
+}
+
+/// Earlier winners, then one seed a strategy: the search starts diverse.
+Result<bool> SearchLoop::proposeSeed(Random &random) {
+  Selection root{0, StepKind::Seed};
+  // Without a search there is one ticket, for one recipe.
+  if (!search && grown->size() > 1)
+    return false;
+  while (seedsTaken < work.seeds.size()) {
+    Proposal proposal;
+    proposal.recipe = work.seeds[seedsTaken++];
+    proposal.proposer = "database";
+    proposal.rationale = "recorded by an earlier run";
+    if (seen.count(proposal.recipe.hash()))
+      continue;
+    if (Status status = launch(root, proposal); !status)
+      return status.error();
+    return true;
+  }
+  if (seedSteps >= work.spaces.size())
+    return false;
+  ++seedSteps;
+  Result<std::optional<Proposal>> proposal = ask(root, random);
+  if (!proposal)
+    return proposal.error();
+  if (!*proposal) {
+    seedSteps = work.spaces.size();
+    return false;
+  }
+  if (Status status = launch(root, **proposal); !status)
+    return status.error();
+  return true;
+}
+
+Result<bool> SearchLoop::grow(Random &random) {
+  // Ends: every turn without a proposal closes an arm of the tree.
+  while (std::optional<Selection> selection = policy.select(*grown, random)) {
+    Result<std::optional<Proposal>> proposal = ask(*selection, random);
+    if (!proposal)
+      return proposal.error();
+    if (!*proposal) {
+      grown->exhaust(selection->parent, selection->step);
+      continue;
+    }
+    if (Status status = launch(*selection, **proposal); !status)
+      return status.error();
+    return true;
+  }
+  return false;
+}
+
+/// Asks until the proposer says something new; std::nullopt if it does not.
+Result<std::optional<Proposal>> SearchLoop::ask(const Selection &selection,
+                                                Random &random) {
+  ProposeContext asked = makeContext(selection, random);
+  int64_t tokens = 0, microMoney = 0;
+  for (int attempt = 0; attempt < maxAttempts; ++attempt) {
+    Result<Proposal> proposal =
+        context.services.proposer->propose(asked, random);
+    if (!proposal)
+      return proposal.error().withContext("cannot propose ticket " +
+                                          std::to_string(asked.ticket) +
+                                          " of '" + work.kernel.name + "'");
+    tokens += proposal->tokens;
+    microMoney += proposal->microMoney;
+    if (proposal->exhausted)
+      break;
+    if (seen.count(proposal->recipe.hash()))
+      continue;
+    proposal->tokens = tokens;
+    proposal->microMoney = microMoney;
+    return std::optional<Proposal>(std::move(*proposal));
+  }
+  return std::optional<Proposal>();
+}
+
+ProposeContext SearchLoop::makeContext(const Selection &selection,
+                                       Random &random) const {
+  const PolicyOptions &options = context.options.policy;
+  ProposeContext asked;
+  asked.ticket = grown->size();
+  asked.kernel = &work.kernel;
+  asked.spaces = &work.spaces;
+  asked.cost = work.cost;
+  asked.step = selection.step;
+  asked.parent = grown->view(selection.parent);
+  for (uint64_t ticket :
+       grown->chain(selection.parent, static_cast<size_t>(options.chainLength)))
+    asked.chain.push_back(grown->view(ticket));
+  for (uint64_t ticket :
+       elites.draw(static_cast<size_t>(options.poolSize), random))
+    asked.pool.push_back(grown->view(ticket));
+  asked.inertKnobs = inert;
+  asked.seen = [this](const Recipe &recipe) {
+    return seen.count(recipe.hash()) != 0;
+  };
+  return asked;
+}
+
+Status SearchLoop::launch(const Selection &selection,
+                          const Proposal &proposal) {
+  Flight flight;
+  Trial &trial = flight.trial;
+  trial.kernel = work.kernel.name;
+  trial.ticket = grown->size();
+  trial.parent = selection.parent;
+  trial.step = selection.step;
+  trial.proposer = proposal.proposer;
+  trial.rationale = proposal.rationale;
+  trial.recipe = proposal.recipe;
+  trial.costs.tokens = proposal.tokens;
+  trial.costs.microMoney = proposal.microMoney;
+  seen.insert(trial.recipe.hash());
+  bool legal = judgeStatically(trial);
+  grown->propose(trial);
+  const Recording *recording = context.services.recording;
+  if (recording)
+    flight.recorded =
+        recording->trial(trial.kernel, trial.ticket, trial.recipe);
+  if (legal && !flight.recorded) {
+    // The builder knows a kernel from its preparation on.
+    if (Status status = prepare(); !status)
+      return status;
+    Result<uint64_t> build =
+        context.builds.submit(work.kernel.name, trial.recipe);
+    if (!build)
+      return build.error();
+    flight.build = *build;
+  }
+  flights.push_back(std::move(flight));
+  return {};
+}
+
+/// Rung 0, as far as it needs no compiler. False: the measurement says why the
+/// recipe is not worth a build.
+bool SearchLoop::judgeStatically(Trial &trial) const {
+  Measurement &measurement = trial.measurement;
+  auto turnDown = [&](Disposition disposition, std::string reason) {
+    measurement.disposition = disposition;
+    measurement.reason = std::move(reason);
+    return false;
+  };
+  auto space = std::find_if(work.spaces.begin(), work.spaces.end(),
+                            [&](const SearchSpace &each) {
+                              return each.strategy == trial.recipe.strategy;
+                            });
+  if (space == work.spaces.end())
+    return turnDown(Disposition::NotApplicable,
+                    "strategy '" + trial.recipe.strategy +
+                        "' does not apply to this kernel");
+  std::string violation = space->violation(trial.recipe);
+  if (!violation.empty())
+    return turnDown(Disposition::InvalidRecipe, violation);
+  if (!work.cost)
+    return true;
+  Estimate estimate = work.cost(trial.recipe);
+  if (!estimate.rejection.empty())
+    return turnDown(Disposition::OutOfResources, estimate.rejection);
+  // A bound of this recipe's own, over what has been reached already.
+  bool trusted = modelBoundNs > 0 && grown->boundNs() == modelBoundNs;
+  double reached = grown->baselineNs() / incumbentSpeedup();
+  if (trusted && estimate.boundNs > modelBoundNs && estimate.boundNs > reached)
+    return turnDown(Disposition::NotRun, "its bound is above the best time");
+  return true;
+}
+
+} // namespace kernelbrain::search

@@ -111,8 +111,7 @@ ModuleOutcome ModuleSearch::run() {
   bool complete = stop != StopReason::Failed && stop != StopReason::Interrupted;
   Status last = context.notify(
       "run_finished",
-      {{"stop",
-        toString(stop == StopReason::Running ? StopReason::Exhausted : stop)},
+      {{"stop", stop == StopReason::Running ? "finished" : toString(stop)},
        {"complete", complete},
        {"accepted", accepted},
        {"spent", toJson(outcome.spent)},
@@ -155,8 +154,9 @@ Json estimateRun(const std::vector<KernelTask> &tasks,
                 {"bound_ns", bound},          {"searched", searched}};
     rows.push_back(std::move(row));
   }
-  std::stable_sort(rows.begin(), rows.end(), [](const Row &a, const Row &b) {
-    return a.weight > b.weight;
+  std::sort(rows.begin(), rows.end(), [](const Row &a, const Row &b) {
+    return a.weight != b.weight ? a.weight > b.weight
+                                : a.json["kernel"] < b.json["kernel"];
   });
   Json result = Json::array();
   for (Row &row : rows) {

@@ -3,8 +3,8 @@
 #include "kernelbrain/Compile/KernelLowering.h"
 
 #include "EntryPoint.h"
+#include "Lowering.h"
 #include "Stock.h"
-#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/IR/Verifier.h"
 
 using namespace mlir;
@@ -14,13 +14,6 @@ namespace kernelbrain::compile {
 //===----------------------------------------------------------------------===//
 // Description
 //===----------------------------------------------------------------------===//
-
-static std::optional<ElementType> elementTypeOf(Type type) {
-  std::string text;
-  llvm::raw_string_ostream stream(text);
-  type.print(stream);
-  return elementTypeFromString(text);
-}
 
 FailureOr<Kernel> describeKernel(kb::KernelOp op) {
   Kernel kernel;
@@ -117,18 +110,6 @@ instantiate(kb::KernelOp payload, const Recipe &recipe, const Target &target,
   return payload.emitOpError("unknown strategy '") << recipe.strategy << "'";
 }
 
-static LogicalResult lowerToLLVM(ModuleOp module) {
-  return runPipeline(
-      module,
-      "func.func(convert-vector-to-scf{full-unroll=true}),"
-      "expand-strided-metadata,lower-affine,convert-scf-to-cf,canonicalize,cse,"
-      "convert-vector-to-llvm,func.func(arith-expand{include-bf16=true}),"
-      "convert-math-to-llvm,convert-math-to-libm,convert-arith-to-llvm,"
-      "convert-index-to-llvm,convert-ub-to-llvm,convert-cf-to-llvm,"
-      "finalize-memref-to-llvm,convert-func-to-llvm,"
-      "reconcile-unrealized-casts,canonicalize,cse");
-}
-
 FailureOr<LoweredKernel> lowerKernel(const Kernel &description,
                                      kb::KernelOp payload, const Recipe &recipe,
                                      const Target &target,
@@ -156,7 +137,7 @@ FailureOr<LoweredKernel> lowerKernel(const Kernel &description,
   if (!lowered.overLimit.empty())
     return std::move(lowered);
   instance->function.setSymName(bodySymbol(description.name));
-  if (failed(lowerToLLVM(module)))
+  if (failed(lowerToLLVM(module, target)))
     return failure();
   lowered.overLimit = checkSize(module, limits.operations);
   if (!lowered.overLimit.empty())

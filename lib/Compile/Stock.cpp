@@ -2,47 +2,13 @@
 
 #include "Stock.h"
 
+#include "Lowering.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
-#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/IR/IRMapping.h"
-#include "mlir/Pass/PassRegistry.h"
 
 using namespace mlir;
 
 namespace kernelbrain::compile {
-
-LogicalResult runPipeline(ModuleOp module, StringRef pipeline) {
-  PassManager passes(module.getContext());
-  passes.enableVerifier(false); // The caller verifies once, at the end.
-  if (failed(parsePassPipeline(pipeline, passes)))
-    return failure();
-  return passes.run(module);
-}
-
-static bool isDense(Value buffer) {
-  auto type = dyn_cast<MemRefType>(buffer.getType());
-  return type && type.getLayout().isIdentity();
-}
-
-void expandStridedCopies(Operation *root) {
-  SmallVector<memref::CopyOp> copies;
-  root->walk([&](memref::CopyOp copy) {
-    if (isa<MemRefType>(copy.getSource().getType()) &&
-        isa<MemRefType>(copy.getTarget().getType()) &&
-        !(isDense(copy.getSource()) && isDense(copy.getTarget())))
-      copies.push_back(copy);
-  });
-  IRRewriter rewriter(root->getContext());
-  for (memref::CopyOp copy : copies) {
-    rewriter.setInsertionPoint(copy);
-    auto loops = linalg::CopyOp::create(rewriter, copy.getLoc(),
-                                        copy.getSource(), copy.getTarget());
-    rewriter.eraseOp(copy);
-    rewriter.setInsertionPoint(loops);
-    if (succeeded(linalg::linalgOpToLoops(rewriter, loops)))
-      rewriter.eraseOp(loops);
-  }
-}
 
 /// A function over dense buffers whose body is the kernel's, between
 /// conversions to and from tensors.

@@ -23,15 +23,6 @@ instantiateStock(kb::KernelOp kernel, bool fuse, mlir::ModuleOp module);
 /// Returns N, and 0 without adding an argument if there are none.
 int64_t packWorkspace(mlir::func::FuncOp function);
 
-/// Turns copies between buffers that are not both dense into loops (or, while
-/// Linalg operations are still lowered, into linalg.copy): upstream's lowering
-/// calls a function of MLIR's runner library for them.
-void expandStridedCopies(mlir::Operation *root);
-
-/// Runs a textual pass pipeline on `module`.
-mlir::LogicalResult runPipeline(mlir::ModuleOp module,
-                                llvm::StringRef pipeline);
-
 } // namespace kernelbrain::compile
 
 #endif // KERNELBRAIN_LIB_COMPILE_STOCK_H

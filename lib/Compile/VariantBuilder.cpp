@@ -4,10 +4,10 @@
 
 #include "Features.h"
 #include "Implementation.h"
+#include "Lowering.h"
 #include "Payload.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Target/LLVMIR/Export.h"
-#include "llvm/IR/Constants.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
 
@@ -248,20 +248,6 @@ bool VariantBuild::buildArtifact() {
   describe(objectFacts(*object), *llvmModule);
   enter("link");
   return link(*object);
-}
-
-/// An object with the manifest's text as a constant.
-static Result<std::string> manifestObject(const Manifest &manifest,
-                                          const CodeGenerator &generator) {
-  llvm::LLVMContext context;
-  llvm::Module module("manifest", context);
-  generator.prepare(module);
-  llvm::Constant *text = llvm::ConstantDataArray::getString(
-      context, dumpJson(toJson(manifest)), /*AddNull=*/true);
-  new llvm::GlobalVariable(module, text->getType(), /*isConstant=*/true,
-                           llvm::GlobalValue::ExternalLinkage, text,
-                           "kb_manifest");
-  return generator.emitObject(module);
 }
 
 bool VariantBuild::link(const std::string &object) {

@@ -1,0 +1,93 @@
+//===- Lowering.cpp - Steps shared by kernels and programs ----------------===//
+
+#include "Lowering.h"
+
+#include "kernelbrain/Compile/Codegen.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Pass/PassRegistry.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+
+using namespace mlir;
+
+namespace kernelbrain::compile {
+
+LogicalResult runPipeline(ModuleOp module, StringRef pipeline) {
+  PassManager passes(module.getContext());
+  passes.enableVerifier(false); // The caller verifies once, at the end.
+  if (failed(parsePassPipeline(pipeline, passes)))
+    return failure();
+  return passes.run(module);
+}
+
+static bool isDense(Value buffer) {
+  return cast<MemRefType>(buffer.getType()).getLayout().isIdentity();
+}
+
+void expandStridedCopies(Operation *root) {
+  SmallVector<memref::CopyOp> copies;
+  root->walk([&](memref::CopyOp copy) {
+    if (isa<MemRefType>(copy.getSource().getType()) &&
+        isa<MemRefType>(copy.getTarget().getType()) &&
+        !(isDense(copy.getSource()) && isDense(copy.getTarget())))
+      copies.push_back(copy);
+  });
+  IRRewriter rewriter(root->getContext());
+  for (memref::CopyOp copy : copies) {
+    rewriter.setInsertionPoint(copy);
+    auto loops = linalg::CopyOp::create(rewriter, copy.getLoc(),
+                                        copy.getSource(), copy.getTarget());
+    rewriter.eraseOp(copy);
+    rewriter.setInsertionPoint(loops);
+    if (succeeded(linalg::linalgOpToLoops(rewriter, loops)))
+      rewriter.eraseOp(loops);
+  }
+}
+
+/// Operations without a counterpart in LLVM. (The pass arith-expand would also
+/// take maximumf and the like apart, which are single instructions.)
+static LogicalResult expandArithmetic(ModuleOp module, const Target &target) {
+  RewritePatternSet patterns(module.getContext());
+  arith::populateCeilFloorDivExpandOpsPatterns(patterns);
+  // Else LLVM calls a function for each element.
+  if (!target.hasFeature("avx512bf16"))
+    arith::populateExpandBFloat16Patterns(patterns);
+  return applyPatternsGreedily(module, std::move(patterns));
+}
+
+LogicalResult lowerToLLVM(ModuleOp module, const Target &target) {
+  if (failed(expandArithmetic(module, target)))
+    return failure();
+  return runPipeline(
+      module,
+      "func.func(convert-vector-to-scf{full-unroll=true}),"
+      "expand-strided-metadata,lower-affine,convert-scf-to-cf,canonicalize,cse,"
+      "convert-vector-to-llvm,convert-math-to-llvm,convert-math-to-libm,"
+      "convert-arith-to-llvm,convert-index-to-llvm,convert-ub-to-llvm,"
+      "convert-cf-to-llvm,finalize-memref-to-llvm,convert-func-to-llvm,"
+      "reconcile-unrealized-casts,canonicalize,cse");
+}
+
+std::optional<ElementType> elementTypeOf(Type type) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  type.print(stream);
+  return elementTypeFromString(text);
+}
+
+Result<std::string> manifestObject(const Manifest &manifest,
+                                   const CodeGenerator &generator) {
+  llvm::LLVMContext context;
+  llvm::Module module("manifest", context);
+  generator.prepare(module);
+  llvm::Constant *text = llvm::ConstantDataArray::getString(
+      context, dumpJson(toJson(manifest)), /*AddNull=*/true);
+  new llvm::GlobalVariable(module, text->getType(), /*isConstant=*/true,
+                           llvm::GlobalValue::ExternalLinkage, text,
+                           "kb_manifest");
+  return generator.emitObject(module);
+}
+
+} // namespace kernelbrain::compile

@@ -1,0 +1,39 @@
+//===- Lowering.h - Steps shared by kernels and programs --------*- C++ -*-===//
+
+#ifndef KERNELBRAIN_LIB_COMPILE_LOWERING_H
+#define KERNELBRAIN_LIB_COMPILE_LOWERING_H
+
+#include "kernelbrain/Core/Artifact.h"
+#include "kernelbrain/Core/Target.h"
+#include "mlir/IR/BuiltinOps.h"
+
+namespace llvm {
+class Module;
+} // namespace llvm
+
+namespace kernelbrain::compile {
+
+class CodeGenerator;
+
+/// Runs a textual pass pipeline on `module`, without verifying in between.
+mlir::LogicalResult runPipeline(mlir::ModuleOp module,
+                                llvm::StringRef pipeline);
+
+/// Turns copies between buffers that are not both dense into loops: upstream's
+/// lowering calls a function of MLIR's runner library for them.
+void expandStridedCopies(mlir::Operation *root);
+
+/// Lowers functions of arith, math, scf, memref, vector and cf operations to the
+/// LLVM dialect. Vector operations stay whole where LLVM has them.
+mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module, const Target &target);
+
+/// A symbol's name for an element type of Core/Kernel.h, if there is one.
+std::optional<ElementType> elementTypeOf(mlir::Type type);
+
+/// An object with the manifest's text as the constant `kb_manifest`.
+Result<std::string> manifestObject(const Manifest &manifest,
+                                   const CodeGenerator &generator);
+
+} // namespace kernelbrain::compile
+
+#endif // KERNELBRAIN_LIB_COMPILE_LOWERING_H

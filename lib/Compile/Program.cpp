@@ -1,0 +1,202 @@
+//===- Program.cpp - Whole modules, ahead of time -------------------------===//
+
+#include "kernelbrain/Compile/Program.h"
+
+#include "Features.h"
+#include "Lowering.h"
+#include "kernelbrain/Compile/Codegen.h"
+#include "kernelbrain/Compile/Link.h"
+#include "kernelbrain/Dialect/KB/KB.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+
+using namespace mlir;
+
+namespace kernelbrain::compile {
+
+//===----------------------------------------------------------------------===//
+// Signatures
+//===----------------------------------------------------------------------===//
+
+/// Appends a description of each type. False for one that a manifest cannot
+/// tell (an unranked tensor, a complex number).
+static bool describeTypes(TypeRange types, bool areOutputs, int64_t &dims,
+                          std::vector<Argument> &arguments) {
+  for (Type type : types) {
+    Argument argument;
+    argument.isOutput = areOutputs;
+    auto shaped = dyn_cast<ShapedType>(type);
+    argument.isScalar = !shaped;
+    if (shaped && !shaped.hasRank())
+      return false;
+    auto element = elementTypeOf(shaped ? shaped.getElementType() : type);
+    if (!element)
+      return false;
+    argument.type = *element;
+    if (shaped)
+      for (int64_t extent : shaped.getShape())
+        argument.shape.push_back(ShapedType::isDynamic(extent) ? -(++dims)
+                                                               : extent);
+    arguments.push_back(std::move(argument));
+  }
+  return true;
+}
+
+static std::vector<FunctionSignature> publicSignatures(ModuleOp module) {
+  std::vector<FunctionSignature> signatures;
+  for (auto function : module.getOps<func::FuncOp>()) {
+    FunctionSignature signature;
+    signature.name = function.getSymName().str();
+    int64_t dims = 0;
+    if (function.isPublic() && !function.isExternal() &&
+        describeTypes(function.getArgumentTypes(), /*areOutputs=*/false, dims,
+                      signature.arguments) &&
+        describeTypes(function.getResultTypes(), /*areOutputs=*/true, dims,
+                      signature.results))
+      signatures.push_back(std::move(signature));
+  }
+  return signatures;
+}
+
+//===----------------------------------------------------------------------===//
+// Lowering
+//===----------------------------------------------------------------------===//
+
+static LogicalResult checkCalls(ModuleOp module) {
+  WalkResult result = module.walk([](kb::CallOp call) {
+    if (!call.getCallee().getNestedReferences().empty()) {
+      call.emitOpError("kernel '")
+          << call.getCallee()
+          << "' has no implementation in this module; run kb-splice or "
+             "kb-inline first";
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  return failure(result.wasInterrupted());
+}
+
+template <typename... Ops> static bool holds(ModuleOp module) {
+  return module
+      .walk([](Operation *op) {
+        return isa<Ops...>(op) ? WalkResult::interrupt()
+                               : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+static bool holdsTosa(ModuleOp module) {
+  return module
+      .walk([](Operation *op) {
+        return isa_and_nonnull<tosa::TosaDialect>(op->getDialect())
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+static void prepareFunctions(ModuleOp module) {
+  for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
+    if (isa<ModuleOp>(op))
+      op.erase();
+  MLIRContext *context = module.getContext();
+  auto internal =
+      LLVM::LinkageAttr::get(context, LLVM::Linkage::Internal);
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (function.isExternal())
+      continue;
+    if (function.isPublic())
+      function->setAttr(LLVM::LLVMDialect::getEmitCWrapperAttrName(),
+                        UnitAttr::get(context));
+    else if (!function->hasAttr("llvm.linkage"))
+      function->setAttr("llvm.linkage", internal);
+  }
+}
+
+/// The passes of the stock lowering down to loops over buffers.
+static LogicalResult lowerToLoops(ModuleOp module) {
+  std::string pipeline;
+  if (holdsTosa(module))
+    pipeline += "func.func(tosa-make-broadcastable,tosa-to-linalg-named,"
+                "tosa-to-linalg,tosa-to-tensor,"
+                "tosa-to-arith{include-apply-rescale=true}),";
+  pipeline += "func.func(linalg-fuse-elementwise-ops),canonicalize,cse,"
+              "one-shot-bufferize{bufferize-function-boundaries "
+              "allow-return-allocs-from-loops "
+              "function-boundary-type-conversion=identity-layout-map}";
+  // A module that frees its buffers is left to do so.
+  if (!holds<memref::DeallocOp, bufferization::DeallocOp>(module))
+    pipeline += ",buffer-deallocation-pipeline";
+  pipeline += ",convert-bufferization-to-memref";
+  if (failed(runPipeline(module, pipeline)))
+    return failure();
+  expandStridedCopies(module);
+  return runPipeline(module,
+                     "func.func(convert-linalg-to-loops,arith-expand)");
+}
+
+static LogicalResult lowerProgram(ModuleOp module, const Target &target) {
+  if (failed(checkCalls(module)))
+    return failure();
+  prepareFunctions(module);
+  if (failed(lowerToLoops(module)) || failed(lowerToLLVM(module, target)) ||
+      failed(verify(module)))
+    return failure();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Code
+//===----------------------------------------------------------------------===//
+
+static FailureOr<Program> generate(ModuleOp module,
+                                   const ProgramOptions &options,
+                                   Program program) {
+  auto fail = [&](const Error &error) {
+    return module.emitError(error.message), failure();
+  };
+  llvm::LLVMContext context;
+  auto llvmModule = translateModuleToLLVMIR(module, context, "program");
+  if (!llvmModule)
+    return failure();
+  auto generator = CodeGenerator::create(options.target);
+  if (!generator)
+    return fail(generator.error());
+  (*generator)->prepare(*llvmModule);
+  program.manifest.irHash = bitcodeHash(*llvmModule);
+  (*generator)->optimize(*llvmModule);
+  program.manifest.features = irFeatures(*llvmModule, options.target);
+  auto object = (*generator)->emitObject(*llvmModule);
+  if (!object)
+    return fail(object.error());
+  program.manifest.codeHash = objectFacts(*object).codeHash;
+  auto manifest = manifestObject(program.manifest, **generator);
+  if (!manifest)
+    return fail(manifest.error());
+  auto linker = Linker::create();
+  if (!linker)
+    return fail(linker.error());
+  auto bytes = linker->link({StringRef(*object), StringRef(*manifest)},
+                            {options.soname, /*allowUndefined=*/true});
+  if (!bytes)
+    return fail(bytes.error());
+  program.sharedObject = std::move(*bytes);
+  return std::move(program);
+}
+
+FailureOr<Program> compileProgram(ModuleOp module,
+                                  const ProgramOptions &options) {
+  Program program;
+  program.manifest.kind = "program";
+  program.manifest.functions = publicSignatures(module);
+  program.manifest.target = toJson(options.target);
+  if (failed(lowerProgram(module, options.target)))
+    return failure();
+  return generate(module, options, std::move(program));
+}
+
+} // namespace kernelbrain::compile

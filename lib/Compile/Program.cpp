@@ -6,6 +6,7 @@
 #include "Lowering.h"
 #include "kernelbrain/Compile/Codegen.h"
 #include "kernelbrain/Compile/Link.h"
+#include "kernelbrain/Compile/VariantBuilder.h"
 #include "kernelbrain/Dialect/KB/KB.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
@@ -104,8 +105,7 @@ static void prepareFunctions(ModuleOp module) {
     if (isa<ModuleOp>(op))
       op.erase();
   MLIRContext *context = module.getContext();
-  auto internal =
-      LLVM::LinkageAttr::get(context, LLVM::Linkage::Internal);
+  auto internal = LLVM::LinkageAttr::get(context, LLVM::Linkage::Internal);
   for (auto function : module.getOps<func::FuncOp>()) {
     if (function.isExternal())
       continue;
@@ -135,8 +135,7 @@ static LogicalResult lowerToLoops(ModuleOp module) {
   if (failed(runPipeline(module, pipeline)))
     return failure();
   expandStridedCopies(module);
-  return runPipeline(module,
-                     "func.func(convert-linalg-to-loops,arith-expand)");
+  return runPipeline(module, "func.func(convert-linalg-to-loops,arith-expand)");
 }
 
 static LogicalResult lowerProgram(ModuleOp module, const Target &target) {
@@ -153,9 +152,8 @@ static LogicalResult lowerProgram(ModuleOp module, const Target &target) {
 // Code
 //===----------------------------------------------------------------------===//
 
-static FailureOr<Program> generate(ModuleOp module,
-                                   const ProgramOptions &options,
-                                   Program program) {
+static FailureOr<Program>
+generate(ModuleOp module, const ProgramOptions &options, Program program) {
   auto fail = [&](const Error &error) {
     return module.emitError(error.message), failure();
   };
@@ -190,6 +188,7 @@ static FailureOr<Program> generate(ModuleOp module,
 
 FailureOr<Program> compileProgram(ModuleOp module,
                                   const ProgramOptions &options) {
+  preloadDialects(*module.getContext());
   Program program;
   program.manifest.kind = "program";
   program.manifest.functions = publicSignatures(module);

@@ -82,7 +82,9 @@ SearchLoop::SearchLoop(KernelTask task, SearchContext &context, bool search)
 Status SearchLoop::start() {
   Json strategies = Json::array();
   for (const SearchSpace &space : work.spaces)
-    strategies.push_back({{"name", space.strategy}, {"recipes", space.size()}});
+    strategies.push_back({{"name", space.strategy},
+                          {"recipes", space.size()},
+                          {"default", toJson(space.defaultRecipe())}});
   Status status = context.notify("kernel_started",
                                  {{"kernel", work.kernel.name},
                                   {"hash", work.kernel.hash},

@@ -57,10 +57,13 @@ static Result<search::Event> decodeLine(const std::string &line) {
 }
 
 bool JournalContents::finished() const {
-  if (events.empty() || events.back().type != "run_finished")
-    return false;
-  std::string reason = getStringOr(events.back().data, "reason", "");
-  return reason != "interrupted" && reason.compare(0, 6, "failed") != 0;
+  bool complete = false;
+  for (const search::Event &event : events)
+    if (event.type == "run_started")
+      complete = false;
+    else if (event.type == "run_finished")
+      complete = getBoolOr(event.data, "complete", false);
+  return complete;
 }
 
 Result<JournalContents> store::readJournal(const std::string &path) {
@@ -171,7 +174,7 @@ Status Journal::sync() {
 }
 
 Status Journal::notify(const search::Event &event) {
-  // The end of a run has to be the last line, whatever came before it.
+  // An earlier end may be like this one; finished() goes by the last.
   if (!recorded.empty() && event.type != "run_finished" &&
       recorded.count(contentHash64(dumpJson(store::toJson(event)))))
     return {};

@@ -150,7 +150,7 @@ TEST_F(JournalTest, AResumedRunDoesNotRepeatWhatIsRecorded) {
 }
 
 TEST_F(JournalTest, TheEndOfARunIsAlwaysTheLastLine) {
-  search::Event end = {"run_finished", Json{{"reason", "interrupted"}}};
+  search::Event end = {"run_finished", Json{{"complete", false}}};
   {
     auto journal = Journal::create(path);
     ASSERT_TRUE((*journal)->notify(end));
@@ -161,15 +161,22 @@ TEST_F(JournalTest, TheEndOfARunIsAlwaysTheLastLine) {
   EXPECT_EQ(readJournal(path)->events.back().type, "run_finished");
 }
 
-TEST_F(JournalTest, ARunThatWasInterruptedIsNotFinished) {
+TEST_F(JournalTest, OnlyACompleteRunIsFinished) {
+  search::Event start = {"run_started", Json::object()};
+  search::Event complete = {"run_finished", Json{{"complete", true}}};
+  search::Event stopped = {"run_finished", Json{{"complete", false}}};
   JournalContents contents;
   EXPECT_FALSE(contents.finished());
-  for (auto [reason, finished] :
-       {std::pair("done", true), std::pair("budget", true),
-        std::pair("interrupted", false), std::pair("failed: disk", false)}) {
-    contents.events = {{"run_finished", Json{{"reason", reason}}}};
-    EXPECT_EQ(contents.finished(), finished) << reason;
-  }
+  contents.events = {start, complete};
+  EXPECT_TRUE(contents.finished());
+  contents.events = {start, complete, trial("k", 1)};
+  EXPECT_TRUE(contents.finished());
+  contents.events = {start, stopped};
+  EXPECT_FALSE(contents.finished());
+  contents.events = {start, stopped, trial("k", 1), complete};
+  EXPECT_TRUE(contents.finished());
+  contents.events = {start, complete, start};
+  EXPECT_FALSE(contents.finished());
 }
 
 TEST_F(JournalTest, AFullDiskIsAnErrorAndLosesNoEarlierLine) {

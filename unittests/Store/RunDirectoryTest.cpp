@@ -20,8 +20,8 @@ protected:
   std::string name(Result<RunDirectory> &run) {
     return std::filesystem::path(run->journal()->path()).filename();
   }
-  search::Event finished(const char *reason) {
-    return {"run_finished", Json{{"reason", reason}}};
+  search::Event finished(bool complete) {
+    return {"run_finished", Json{{"complete", complete}}};
   }
 };
 
@@ -32,7 +32,7 @@ TEST_F(RunDirectoryTest, AnUnfinishedRunIsResumed) {
     EXPECT_FALSE(run->isResumed());
     EXPECT_EQ(run->path(), folder + "/runs/abc");
     ASSERT_TRUE(run->journal()->notify({"warning", Json{{"text", "w"}}}));
-    ASSERT_TRUE(run->journal()->notify(finished("interrupted")));
+    ASSERT_TRUE(run->journal()->notify(finished(false)));
   }
   auto run = open();
   ASSERT_TRUE(run);
@@ -44,7 +44,7 @@ TEST_F(RunDirectoryTest, AnUnfinishedRunIsResumed) {
 TEST_F(RunDirectoryTest, AFinishedRunIsNotReused) {
   {
     auto run = open();
-    ASSERT_TRUE(run->journal()->notify(finished("done")));
+    ASSERT_TRUE(run->journal()->notify(finished(true)));
   }
   auto run = open();
   ASSERT_TRUE(run);

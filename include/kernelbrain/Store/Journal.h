@@ -36,8 +36,8 @@ struct JournalContents {
   uint64_t ignoredBytes = 0;         ///< what follows it
   std::string damage; ///< "line 12 is cut short"; empty if nothing is ignored
 
-  /// True if the run came to its own end: the last event is `run_finished` with
-  /// a reason other than `interrupted` and `failed: ...`.
+  /// True if the run came to its own end: there is a `run_finished` event that
+  /// says `complete`, and no `run_started` after it.
   bool finished() const;
 };
 

@@ -1,0 +1,215 @@
+//===- RunRecord.cpp - A run as its events tell it ------------------------===//
+
+#include "kernelbrain/Report/RunRecord.h"
+
+#include "Format.h"
+
+#include "kernelbrain/Search/PrintTree.h"
+
+using namespace kernelbrain;
+using namespace kernelbrain::report;
+
+const TrialRecord *KernelRecord::find(uint64_t ticket) const {
+  auto trial = trials.find(ticket);
+  return trial == trials.end() ? nullptr : &trial->second;
+}
+
+std::optional<Ratio> KernelRecord::best() const {
+  if (accepted && acceptance.speedup)
+    return acceptance.speedup;
+  const TrialRecord *trial = find(incumbent);
+  return trial ? trial->measurement.speedup : std::nullopt;
+}
+
+std::array<int, rungCount> KernelRecord::byRung() const {
+  std::array<int, rungCount> counts{};
+  for (const auto &trial : trials)
+    ++counts[std::clamp(trial.second.measurement.rung, 0, rungCount - 1)];
+  return counts;
+}
+
+std::string KernelRecord::changes(const TrialRecord &trial) const {
+  auto otherwise = defaults.find(trial.recipe.strategy);
+  if (otherwise != defaults.end()) {
+    const Recipe &base = otherwise->second;
+    bool same = base.knobs == trial.recipe.knobs &&
+                base.payload == trial.recipe.payload;
+    return trial.recipe.strategy + ": " +
+           (same ? "all knobs at their defaults"
+                 : search::describeChange(base, trial.recipe));
+  }
+  if (!trial.rationale.empty())
+    return trial.rationale;
+  return search::describeChange(baselineRecipe, trial.recipe);
+}
+
+//===----------------------------------------------------------------------===//
+// Events
+//===----------------------------------------------------------------------===//
+
+static Measurement measurementOf(const Json &data) {
+  if (Result<Json> json = getObject(data, "measurement"))
+    if (Result<Measurement> measurement = measurementFromJson(*json))
+      return std::move(*measurement);
+  return {};
+}
+
+static Recipe recipeOf(const Json &data) {
+  if (Result<Json> json = getObject(data, "recipe"))
+    if (Result<Recipe> recipe = recipeFromJson(*json))
+      return std::move(*recipe);
+  return {};
+}
+
+/// "stock-fused" and "stock-unfused" of the reserved strategy, else its name.
+static std::string baselineNameOf(const Recipe &recipe) {
+  auto fuse = recipe.knobs.find("fuse");
+  if (fuse == recipe.knobs.end())
+    return recipe.strategy;
+  bool fused = fuse->second == KnobValue(int64_t(1));
+  return recipe.strategy + (fused ? "-fused" : "-unfused");
+}
+
+static void readStart(const Json &data, KernelRecord &record) {
+  record.kind = getStringOr(data, "kind", "");
+  record.share = getNumberOr(data, "share", 0);
+  record.boundNs = getNumberOr(data, "bound_ns", 0);
+  if (Result<Json> strategies = getArray(data, "strategies"))
+    for (const Json &strategy : *strategies)
+      if (Result<Json> json = getObject(strategy, "default"))
+        if (Result<Recipe> recipe = recipeFromJson(*json))
+          record.defaults[recipe->strategy] = std::move(*recipe);
+}
+
+static void readBaseline(const Json &data, KernelRecord &record) {
+  std::string skipped = getStringOr(data, "skipped", "");
+  if (!skipped.empty()) {
+    record.stop = "skipped";
+    record.message = skipped;
+    return;
+  }
+  record.baselineRecipe = recipeOf(data);
+  record.baselineName = baselineNameOf(record.baselineRecipe);
+  record.baselineNs = measurementOf(data).timeNs;
+}
+
+static void readTrial(const Json &data, KernelRecord &record) {
+  TrialRecord trial;
+  trial.ticket = uint64_t(getIntegerOr(data, "ticket", 0));
+  trial.parent = uint64_t(getIntegerOr(data, "parent", 0));
+  trial.step = getStringOr(data, "step", "");
+  trial.proposer = getStringOr(data, "proposer", "");
+  trial.rationale = getStringOr(data, "rationale", "");
+  trial.recipe = recipeOf(data);
+  trial.measurement = measurementOf(data);
+  if (Result<Json> costs = getObject(data, "costs"))
+    trial.wallNs = getIntegerOr(*costs, "wall_ns", 0);
+  if (trial.ticket)
+    record.trials[trial.ticket] = std::move(trial);
+}
+
+static void readRollback(const Json &data, KernelRecord &record) {
+  uint64_t ticket = uint64_t(getIntegerOr(data, "ticket", 0));
+  std::string reason = getStringOr(data, "reason", measurementOf(data).reason);
+  record.rolledBack.push_back("variant " + std::to_string(ticket) + ": " +
+                              (reason.empty() ? "no reason given" : reason));
+  if (record.accepted == ticket)
+    record.accepted = 0;
+}
+
+static void readEnd(const Json &data, KernelRecord &record) {
+  record.finished = true;
+  record.stop = getStringOr(data, "stop", "");
+  std::string message = getStringOr(data, "message", "");
+  if (!message.empty())
+    record.message = std::move(message);
+}
+
+KernelRecord *RunRecord::kernelOf(const Json &data) {
+  auto known = byName.find(getStringOr(data, "kernel", ""));
+  return known == byName.end() ? nullptr : &all[known->second];
+}
+
+/// Events of the whole run. False: it is not one.
+bool RunRecord::notifyRun(const search::Event &event) {
+  const Json &data = event.data;
+  if (event.type == "run_started") {
+    moduleName = getStringOr(data, "module", "");
+    if (Result<Json> limits = getObject(data, "budget"))
+      budget = std::move(*limits);
+    isFinished = false;
+  } else if (event.type == "run_finished") {
+    isFinished = true;
+    endReason = "";
+    std::string stop = getStringOr(data, "stop", "");
+    // Exhausted: every kernel's search came to its end.
+    if (stop != "exhausted")
+      endReason = stopText(stop, getStringOr(data, "message", ""));
+  } else if (event.type == "warning") {
+    texts.push_back(getStringOr(data, "message", ""));
+  } else {
+    return false;
+  }
+  return true;
+}
+
+Status RunRecord::notify(const search::Event &event) {
+  if (notifyRun(event))
+    return {};
+  const Json &data = event.data;
+  if (event.type == "kernel_started") {
+    std::string name = getStringOr(data, "kernel", "");
+    auto [known, isNew] = byName.emplace(name, all.size());
+    if (isNew)
+      all.emplace_back().name = name;
+    readStart(data, all[known->second]);
+    return {};
+  }
+  KernelRecord *record = kernelOf(data);
+  if (!record)
+    return {};
+  if (event.type == "baseline") {
+    readBaseline(data, *record);
+  } else if (event.type == "trial") {
+    readTrial(data, *record);
+  } else if (event.type == "incumbent") {
+    record->incumbent = uint64_t(getIntegerOr(data, "ticket", 0));
+  } else if (event.type == "kernel_finished") {
+    readEnd(data, *record);
+  } else if (event.type == "accepted") {
+    record->accepted = uint64_t(getIntegerOr(data, "ticket", 0));
+    record->acceptance = measurementOf(data);
+  } else if (event.type == "rolled_back") {
+    readRollback(data, *record);
+  }
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Sums
+//===----------------------------------------------------------------------===//
+
+const KernelRecord *RunRecord::find(const std::string &name) const {
+  auto known = byName.find(name);
+  return known == byName.end() ? nullptr : &all[known->second];
+}
+
+size_t RunRecord::trials() const {
+  size_t count = 0;
+  for (const KernelRecord &record : all)
+    count += record.trials.size();
+  return count;
+}
+
+int64_t RunRecord::wallNs() const {
+  int64_t sum = 0;
+  for (const KernelRecord &record : all)
+    for (const auto &trial : record.trials)
+      sum += trial.second.wallNs;
+  return sum;
+}
+
+std::optional<int64_t> RunRecord::limit(const std::string &currency) const {
+  int64_t amount = getIntegerOr(budget, currency, 0);
+  return amount > 0 ? std::optional<int64_t>(amount) : std::nullopt;
+}

@@ -143,7 +143,7 @@ bool RunRecord::notifyRun(const search::Event &event) {
     endReason = "";
     std::string stop = getStringOr(data, "stop", "");
     // Exhausted: every kernel's search came to its end.
-    if (stop != "exhausted")
+    if (stop != "finished" && stop != "exhausted")
       endReason = stopText(stop, getStringOr(data, "message", ""));
   } else if (event.type == "warning") {
     texts.push_back(getStringOr(data, "message", ""));

@@ -42,6 +42,7 @@ private:
 /// Modes of the tool; each returns the exit status.
 int serveMain(int argc, char **argv);
 int emitMain(int argc, char **argv);
+int aotMain(int argc, char **argv);
 
 /// Prints "kb-compile: error: ..." and returns 1.
 int reportError(const std::string &message);

@@ -1,5 +1,6 @@
 //===- kb-compile.cpp - The compile child ---------------------------------===//
 //
+//   kb-compile IN.mlir -o OUT.so [--header=OUT.h] [--target-cpu=NAME]
 //   kb-compile --serve [--jobs=N] [--memory-limit=4G] [--deadline-seconds=N]
 //   kb-compile --emit=lowered|optimized|artifact|implementation|static KERNEL
 //
@@ -22,5 +23,5 @@ int main(int argc, char **argv) {
     return tool::serveMain(argc, argv);
   if (given("--emit"))
     return tool::emitMain(argc, argv);
-  return tool::reportError("expected '--serve' or '--emit=...'");
+  return tool::aotMain(argc, argv);
 }

@@ -111,17 +111,16 @@ private:
 };
 
 void Writer::begin() {
-  out << "/* " << name << ": written by kb-compile. Link with the library, or "
-      << "dlopen it.\n"
+  out << "/* " << name
+      << ": written by kb-compile. Link with the library, or dlopen it.\n"
          " *\n"
-         " * A buffer goes by pointer to a descriptor: `aligned[offset + i * "
-         "strides[0] + ...]`\n"
-         " * is an element; kb_dense_* describes a row-major one. Inputs are "
-         "only read. Results\n"
-         " * go through the first pointer, are the caller's, and end with "
-         "free(result.allocated).\n"
-         " * Extents written n0, n1, ... are chosen at the call, equal where "
-         "the number is.\n"
+         " * A buffer goes by pointer to a descriptor, which kb_dense_* makes: "
+         "row-major, without\n"
+         " * gaps, offset 0. Inputs are only read. Results go through the "
+         "first pointer, are the\n"
+         " * caller's, and end with free(result.allocated). Extents written "
+         "n0, n1, ... are chosen\n"
+         " * at the call.\n"
          " */\n"
          "#ifndef "
       << guard() << "\n#define " << guard()

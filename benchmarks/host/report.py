@@ -20,10 +20,14 @@ def geomean(values):
 
 
 def geomeans(records, key):
-    """{group: (geomean, smallest, count)} of a ratio over the claimed files, each class, and all."""
+    """{group: (geomeans of the lower ends, the medians and the upper ends, smallest median, count)} of a ratio over
+    the claimed files, each class, and all."""
     def summary(chosen):
-        values = [r["ratios"][key][1] for r in chosen if key in r["ratios"]]
-        return (geomean(values), min(values), len(values)) if values else None
+        values = [r["ratios"][key] for r in chosen if key in r["ratios"]]
+        if not values:
+            return None
+        ends = list(zip(*values))
+        return *map(geomean, ends), min(ends[1]), len(values)
 
     groups = {"claimed": [r for r in records if r["file"] in CLAIMED]}
     for kind in sorted({r["class"] for r in records}):
@@ -36,12 +40,12 @@ def number(value):
     return f"{value:.3g}" if value < 1000 else f"{value:.0f}"
 
 
-def cell(record, name):
+def cell(record, name, key="ms"):
     column = record["columns"].get(name)
     if column is None:
         return "-"
     marks = ("!" if not column["correct"] else "") + ("*" if column["faults"] else "")
-    return number(column["ms"]) + marks
+    return number(column[key]) + marks
 
 
 def interval(record, key):
@@ -51,13 +55,34 @@ def interval(record, key):
     return f"{middle:.2f} [{low:.2f}, {high:.2f}]"
 
 
-def table(records):
-    """Markdown."""
-    titles = ["file", "class", *COLUMNS, *RATIOS.values()]
-    rows = [[r["file"], r["class"], *(cell(r, c) for c in COLUMNS), *(interval(r, k) for k in RATIOS)] for r in records]
+def table(titles, rows):
+    """Markdown that is also readable as it is."""
     widths = [max(len(row[i]) for row in [titles, *rows]) for i in range(len(titles))]
     lines = [[t.ljust(w) for t, w in zip(row, widths)] for row in [titles, ["-" * w for w in widths], *rows]]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def times(records, key):
+    rows = [[r["file"], r["class"], *(cell(r, name, key) for name in COLUMNS)] for r in records]
+    return table(["file", "class", *COLUMNS], rows)
+
+
+def ratios(records):
+    rows = [[r["file"], *(interval(r, key) for key in RATIOS)] for r in records]
+    return table(["file", *RATIOS.values()], rows)
+
+
+def summary(records):
+    """The geomeans."""
+    means = {key: geomeans(records, key) for key in RATIOS}
+    groups = list(dict.fromkeys(group for per_key in means.values() for group in per_key))
+    groups.sort(key=lambda group: (group != "claimed", group == "all", group))
+
+    def shown(mean):
+        return f"{mean[1]:.2f} [{mean[0]:.2f}, {mean[2]:.2f}] min {mean[3]:.2f} of {mean[4]}" if mean else "-"
+
+    return table(["geomean of", *RATIOS.values()],
+                 [[group, *(shown(means[key].get(group)) for key in RATIOS)] for group in groups])
 
 
 def text(run):
@@ -67,17 +92,13 @@ def text(run):
     parts = [
         f"Host benchmark, {run['started']}, {facts['cpu']}, {facts['cores']} cores, one thread"
         + (", cold caches" if run["options"]["cold"] else ", warm"),
-        "Medians in ms. Ratios are medians over rounds with 95% intervals, above 1: the first is faster; torch is the "
-        "faster of eager and compile. A/A is one column against itself. `!` wrong result, `*` page faults while timed.",
-        table(records),
+        "Medians in ms. `!` wrong result, `*` page faults while timed, `-` see below.",
+        times(records, "ms"),
+        "Ratios: medians over rounds with 95% intervals, above 1: the first is faster. torch is the faster of eager and "
+        "compile. A/A is one column against itself.",
+        ratios(records), summary(records),
+        "Lower quartiles in ms.", times(records, "ms_lower_quartile"),
     ]
-    summary = ["| geomean of | " + " | ".join(RATIOS.values()) + " |", "|---" * (len(RATIOS) + 1) + "|"]
-    means = {key: geomeans(records, key) for key in RATIOS}
-    groups = list(dict.fromkeys(group for per_key in means.values() for group in per_key))
-    for group in sorted(groups, key=lambda g: (g != "claimed", g == "all", g)):
-        cells = [f"{m[0]:.2f} (min {m[1]:.2f}, of {m[2]})" if (m := means[key].get(group)) else "-" for key in RATIOS]
-        summary.append(f"| {group} | " + " | ".join(cells) + " |")
-    parts.append("\n".join(summary))
     notes = []
     for record in records:
         errors = [f"{name} {c['error']:.1e}" for name, c in record["columns"].items()]
@@ -126,8 +147,11 @@ def plot(records, path):
     axes.set_yticks(range(len(drawn)), [f"{r['file']}  ({r['class']})" for r in drawn])
     axes.invert_yaxis()
     axes.grid(axis="x", which="both", linewidth=0.3)
-    axes.set_xlabel("speed relative to the faster of torch eager and torch.compile (stock where torch is missing)")
-    axes.legend(ncol=len(styles), loc="lower center", bbox_to_anchor=(0.4, 1.0), frameon=False, fontsize="small")
+    axes.set_ymargin(0.02)
+    axes.xaxis.set_major_formatter("{x:g}")
+    axes.set_xlabel("speed over the faster of torch eager and torch.compile (over stock where there is no torch)",
+                    fontsize="small")
+    axes.legend(ncol=len(styles), loc="lower center", bbox_to_anchor=(0.35, 1.0), frameon=False, fontsize="small")
     figure.tight_layout()
     figure.savefig(path, dpi=130)
     pyplot.close(figure)

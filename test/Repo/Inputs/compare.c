@@ -1,0 +1,32 @@
+// An entry like the one that upstream's lowering makes for a @main that doubles
+// its input. WRONG and NAN_FOR_ONE spoil an element, MUTATE the input, and
+// SHORT returns an element too few.
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+typedef struct {
+  float *allocated, *aligned;
+  int64_t offset, sizes[1], strides[1];
+} Vector;
+
+void _mlir_ciface_main(Vector *result, Vector *input) {
+  int64_t size = input->sizes[0];
+  float *out = malloc(size * sizeof(float)), *in = input->aligned;
+  for (int64_t i = 0; i < size; ++i)
+    out[i] = 2 * in[i * input->strides[0]];
+#ifdef WRONG
+  out[size - 1] *= 1.01f;
+#endif
+#ifdef NAN_FOR_ONE
+  out[1] = NAN;
+#endif
+#ifdef MUTATE
+  in[0] += 1;
+#endif
+#ifdef SHORT
+  size -= 1;
+#endif
+  Vector made = {out, out, 0, {size}, {1}};
+  *result = made;
+}

@@ -47,7 +47,8 @@ public:
                                const Target &target) const = 0;
   /// For a kernel without mismatch. The defaults are the analytic model's
   /// choice and make a legal recipe.
-  virtual SearchSpace space(kb::KernelOp kernel, const Target &target) const = 0;
+  virtual SearchSpace space(kb::KernelOp kernel,
+                            const Target &target) const = 0;
   /// Expected time and resource limits of a recipe that violates no constraint.
   virtual Estimate estimate(kb::KernelOp kernel, const Target &target,
                             const Recipe &recipe) const = 0;
@@ -62,7 +63,9 @@ public:
 class StrategyLibrary {
 public:
   StrategyLibrary();
-  const std::vector<std::unique_ptr<Strategy>> &all() const { return strategies; }
+  const std::vector<std::unique_ptr<Strategy>> &all() const {
+    return strategies;
+  }
   const Strategy *find(llvm::StringRef name) const;
   /// Hash of the names and versions of all strategies.
   std::string hash() const;

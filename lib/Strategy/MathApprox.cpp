@@ -1,0 +1,264 @@
+//===- MathApprox.cpp - Polynomials for f32 functions ---------------------===//
+
+#include "kernelbrain/Strategy/MathApprox.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+using namespace mlir;
+using namespace kernelbrain::strategy;
+
+namespace {
+/// Shorthands for values of one type.
+class Calculator {
+public:
+  Calculator(OpBuilder &builder, Location loc, Value model)
+      : builder(builder), loc(loc), type(model.getType()) {
+    Type i32 = builder.getI32Type();
+    auto vector = dyn_cast<VectorType>(type);
+    integer = vector ? vector.clone(i32) : i32;
+  }
+
+  Value constant(double value) {
+    auto scalar = builder.getF32FloatAttr(static_cast<float>(value));
+    return make(type, scalar);
+  }
+  Value integerConstant(int32_t value) {
+    return make(integer, builder.getI32IntegerAttr(value));
+  }
+  Value add(Value a, Value b) { return op<arith::AddFOp>(a, b); }
+  Value sub(Value a, Value b) { return op<arith::SubFOp>(a, b); }
+  Value mul(Value a, Value b) { return op<arith::MulFOp>(a, b); }
+  Value div(Value a, Value b) { return op<arith::DivFOp>(a, b); }
+  Value fma(Value a, Value b, Value c) { return op<math::FmaOp>(a, b, c); }
+  Value addI(Value a, Value b) { return op<arith::AddIOp>(a, b); }
+  Value shiftLeft(Value a, int by) {
+    return op<arith::ShLIOp>(a, integerConstant(by));
+  }
+  Value bits(Value x) {
+    return arith::BitcastOp::create(builder, loc, integer, x);
+  }
+  Value fromBits(Value x) {
+    return arith::BitcastOp::create(builder, loc, type, x);
+  }
+  Value compare(arith::CmpFPredicate predicate, Value a, Value b) {
+    return arith::CmpFOp::create(builder, loc, predicate, a, b);
+  }
+  Value select(Value condition, Value a, Value b) {
+    return op<arith::SelectOp>(condition, a, b);
+  }
+  /// x, but no less than `low`. The order of operands keeps a NaN.
+  Value clampLow(Value x, double low) {
+    Value bound = constant(low);
+    return select(compare(arith::CmpFPredicate::OLT, x, bound), bound, x);
+  }
+  Value clampHigh(Value x, double high) {
+    Value bound = constant(high);
+    return select(compare(arith::CmpFPredicate::OGT, x, bound), bound, x);
+  }
+  Value polynomial(Value x, ArrayRef<float> coefficients) {
+    Value sum = constant(coefficients.back());
+    for (float coefficient : llvm::reverse(coefficients.drop_back()))
+      sum = fma(sum, x, constant(coefficient));
+    return sum;
+  }
+  template <typename Op, typename... Operands> Value op(Operands... operands) {
+    return Op::create(builder, loc, operands...);
+  }
+  int64_t lanes() const {
+    auto vector = dyn_cast<VectorType>(type);
+    return vector ? vector.getNumElements() : 1;
+  }
+  /// p * 2^n by one instruction; n may be any float, infinite ones included.
+  Value scale(Value p, Value n) {
+    bool isWide = lanes() == 16;
+    Value all = arith::ConstantOp::create(
+        builder, loc,
+        builder.getIntegerAttr(builder.getIntegerType(lanes()), -1));
+    SmallVector<Value> operands{p, n, p, all};
+    if (isWide) // rounding: current direction
+      operands.push_back(arith::ConstantOp::create(
+          builder, loc, builder.getI32IntegerAttr(4)));
+    auto name =
+        builder.getStringAttr(isWide ? "llvm.x86.avx512.mask.scalef.ps.512"
+                                     : "llvm.x86.avx512.mask.scalef.ps.256");
+    return LLVM::CallIntrinsicOp::create(builder, loc, type, name, operands)
+        .getResult(0);
+  }
+
+private:
+  Value make(Type of, TypedAttr scalar) {
+    if (auto vector = dyn_cast<VectorType>(of))
+      return arith::ConstantOp::create(
+          builder, loc, DenseElementsAttr::get(vector, Attribute(scalar)));
+    return arith::ConstantOp::create(builder, loc, scalar);
+  }
+
+  OpBuilder &builder;
+  Location loc;
+  Type type, integer;
+};
+} // namespace
+
+// Minimax on [-ln2/2, ln2/2] in relative error, rounded from the lowest
+// coefficient up with a refit of the others.
+static ArrayRef<float> expCoefficients(int degree) {
+  static const float four[] = {1.0f, 0.9999666810035706f, 0.5000301003456116f,
+                               0.16787737607955933f, 0.041515033692121506f};
+  static const float five[] = {1.0f,
+                               1.0f,
+                               0.4999922811985016f,
+                               0.16667114198207855f,
+                               0.041890621185302734f,
+                               0.00831267237663269f};
+  static const float six[] = {1.0f,
+                              1.0f,
+                              0.4999999403953552f,
+                              0.1666652113199234f,
+                              0.04166827350854874f,
+                              0.008368683978915215f,
+                              0.0013820079620927572f};
+  return degree <= 4 ? ArrayRef(four) : degree == 5 ? ArrayRef(five) : six;
+}
+
+static constexpr double log2e = 1.44269504088896341;
+// ln 2 in two parts; the first has few bits, so that its products are exact.
+static constexpr double ln2High = 0.693359375, ln2Low = -2.12194440e-4;
+// Adding it rounds to an integer, which then stands in the low bits.
+static constexpr double roundingShift = 12582912.0;
+
+Value kernelbrain::strategy::emitExp(OpBuilder &builder, Location loc, Value x,
+                                     ExpForm form, int degree,
+                                     bool nonPositive) {
+  Calculator c(builder, loc, x);
+  if ((form == ExpForm::Scale && c.lanes() != 8 && c.lanes() != 16) ||
+      (form == ExpForm::Flush && !nonPositive))
+    form = ExpForm::Split;
+  Value argument = x;
+  // Beyond the bounds the result is 0 or infinite; without them the remainder
+  // of a large argument is no remainder.
+  x = c.clampLow(x, form == ExpForm::Flush ? -87.33 : -104.0);
+  if (!nonPositive)
+    x = c.clampHigh(x, 89.0);
+  Value shifted = c.fma(x, c.constant(log2e), c.constant(roundingShift));
+  Value n = c.sub(shifted, c.constant(roundingShift));
+  Value r = c.fma(n, c.constant(-ln2High), x);
+  r = c.fma(n, c.constant(-ln2Low), r);
+  Value p = c.polynomial(r, expCoefficients(degree));
+  if (form == ExpForm::Scale)
+    return c.scale(p, n);
+  auto power = [&](Value exponent) {
+    return c.fromBits(
+        c.shiftLeft(c.addI(exponent, c.integerConstant(127)), 23));
+  };
+  if (form == ExpForm::Flush) {
+    // A multiplication, so that a NaN of p stays one.
+    Value y = c.mul(p, power(c.bits(shifted)));
+    Value isTiny =
+        c.compare(arith::CmpFPredicate::OLT, argument, c.constant(-87.33));
+    return c.select(isTiny, c.constant(0.0), y);
+  }
+  // 2^n = 2^(n/2) * 2^(n - n/2), each an ordinary number.
+  Value whole = c.bits(shifted);
+  Value bias = c.integerConstant(static_cast<int32_t>(0x4B400000));
+  Value count = c.op<arith::SubIOp>(whole, bias);
+  Value half = c.op<arith::ShRSIOp>(count, c.integerConstant(1));
+  Value rest = c.op<arith::SubIOp>(count, half);
+  return c.mul(c.mul(p, power(half)), power(rest));
+}
+
+Value kernelbrain::strategy::emitLog(OpBuilder &builder, Location loc,
+                                     Value x) {
+  static const float coefficients[] = {
+      0.3333331346511841f,  -0.25000008940696716f, 0.2000211924314499f,
+      -0.1666799634695053f, 0.14219550788402557f,  -0.12405591458082199f,
+      0.11888174712657928f, -0.11675640940666199f, 0.06746601313352585f};
+  Calculator c(builder, loc, x);
+  // Denormals are scaled up first.
+  Value isSmall =
+      c.compare(arith::CmpFPredicate::OLT, x, c.constant(1.17549435e-38));
+  Value normal = c.select(isSmall, c.mul(x, c.constant(8388608.0)), x);
+  // x = 2^n * m with m in [sqrt(1/2), sqrt(2)).
+  Value offset = c.integerConstant(0x3F3504F3);
+  Value shifted = c.op<arith::SubIOp>(c.bits(normal), offset);
+  Value exponent = c.op<arith::ShRSIOp>(shifted, c.integerConstant(23));
+  Value mantissa =
+      c.op<arith::SubIOp>(c.bits(normal), c.shiftLeft(exponent, 23));
+  Value r = c.sub(c.fromBits(mantissa), c.constant(1.0));
+  Value n = arith::SIToFPOp::create(builder, loc, x.getType(), exponent);
+  n = c.sub(n, c.select(isSmall, c.constant(23.0), c.constant(0.0)));
+  Value square = c.mul(r, r);
+  Value p = c.fma(c.polynomial(r, coefficients), r, c.constant(-0.5));
+  Value low = c.fma(p, square, c.mul(n, c.constant(ln2Low)));
+  Value y = c.fma(n, c.constant(ln2High), c.add(r, low));
+  Value infinity = c.constant(std::numeric_limits<float>::infinity());
+  // The unordered comparison sends NaN and negative numbers the same way.
+  Value inDomain = c.compare(arith::CmpFPredicate::OGE, x, c.constant(0.0));
+  y = c.select(inDomain, y,
+               c.constant(std::numeric_limits<float>::quiet_NaN()));
+  y = c.select(c.compare(arith::CmpFPredicate::OEQ, x, c.constant(0.0)),
+               c.constant(-std::numeric_limits<float>::infinity()), y);
+  return c.select(c.compare(arith::CmpFPredicate::OEQ, x, infinity), infinity,
+                  y);
+}
+
+Value kernelbrain::strategy::emitErf(OpBuilder &builder, Location loc, Value x,
+                                     int degree) {
+  // erf(t) = t P(2 t^2 / limit^2 - 1), fitted in absolute error under the
+  // condition that the f32 result at the limit is exactly 1.
+  static const float twelve[] = {
+      0.3927120268344879f,    -0.1954885721206665f,   0.1438189148902893f,
+      -0.11385349929332733f,  0.0897054374217987f,    -0.06751128286123276f,
+      0.04880413040518761f,   -0.034471459686756134f, 0.020150670781731606f,
+      -0.008184322156012058f, 0.005644145421683788f,  -0.005789899732917547f,
+      0.0022414957638829947f};
+  static const float thirteen[] = {
+      0.38342875242233276f,   -0.1910845786333084f,   0.14117015898227692f,
+      -0.112818643450737f,    0.09054911881685257f,   -0.07005826383829117f,
+      0.05111120641231537f,   -0.036145590245723724f, 0.024614013731479645f,
+      -0.013115680776536465f, 0.00518043152987957f,   -0.004143205936998129f,
+      0.003728414885699749f,  -0.001229691319167614f};
+  static const float fourteen[] = {
+      0.3672848045825958f,    -0.18330176174640656f,   0.13621152937412262f,
+      -0.11037467420101166f,  0.09081951528787613f,    -0.073312908411026f,
+      0.05640255659818649f,   -0.040416330099105835f,  0.028343835845589638f,
+      -0.020173760131001472f, 0.011047011241316795f,   -0.0034297264646738768f,
+      0.0026726603973656893f, -0.0033100293949246407f, 0.0012775262584909797f};
+  bool isShort = degree <= 12, isLong = degree >= 14;
+  double limit = isShort ? 3.6 : isLong ? 3.85 : 3.6875;
+  Calculator c(builder, loc, x);
+  Value t = c.clampLow(c.clampHigh(x, limit), -limit);
+  Value u =
+      c.fma(t, c.mul(t, c.constant(2.0 / (limit * limit))), c.constant(-1.0));
+  return c.mul(t, c.polynomial(u, isShort  ? ArrayRef(twelve)
+                                  : isLong ? ArrayRef(fourteen)
+                                           : thirteen));
+}
+
+Value kernelbrain::strategy::emitTanh(OpBuilder &builder, Location loc, Value x,
+                                      ExpForm form) {
+  static const float coefficients[] = {
+      -0.3333328068256378f, 0.13331441581249237f, -0.05373971536755562f,
+      0.02063908986747265f, -0.005704990588128567f};
+  Calculator c(builder, loc, x);
+  Value size = c.op<math::AbsFOp>(x);
+  // Near zero an odd polynomial, elsewhere 1 - 2 / (e^2|x| + 1) with the sign.
+  Value square = c.mul(x, x);
+  Value cube = c.mul(square, x);
+  Value nearby = c.fma(c.polynomial(square, coefficients), cube, x);
+  Value far = c.clampHigh(size, 10.0);
+  Value e = emitExp(builder, loc, c.add(far, far), form, 6,
+                    /*nonPositive=*/true);
+  Value quotient = c.div(c.constant(2.0), c.add(e, c.constant(1.0)));
+  Value away = c.op<math::CopySignOp>(c.sub(c.constant(1.0), quotient), x);
+  Value isNear = c.compare(arith::CmpFPredicate::OLT, size, c.constant(0.625));
+  return c.select(isNear, nearby, away);
+}
+
+Value kernelbrain::strategy::emitRsqrt(OpBuilder &builder, Location loc,
+                                       Value x) {
+  Calculator c(builder, loc, x);
+  return c.div(c.constant(1.0), c.op<math::SqrtOp>(x));
+}

@@ -1,0 +1,226 @@
+//===- RowEmitter.cpp - The function and its loop over rows ---------------===//
+
+#include "RowEmitter.h"
+
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace kernelbrain::strategy;
+using namespace kernelbrain;
+
+//===----------------------------------------------------------------------===//
+// Index arithmetic
+//===----------------------------------------------------------------------===//
+
+Value RowEmitter::index(int64_t value) {
+  return arith::ConstantIndexOp::create(builder, loc, value);
+}
+
+static std::optional<int64_t> known(Value value) {
+  auto constant = value.getDefiningOp<arith::ConstantIndexOp>();
+  return constant ? std::optional(constant.value()) : std::nullopt;
+}
+
+Value RowEmitter::addIndex(Value a, Value b) {
+  if (known(a) == 0)
+    return b;
+  if (known(b) == 0)
+    return a;
+  if (known(a) && known(b))
+    return index(*known(a) + *known(b));
+  auto flags =
+      arith::IntegerOverflowFlags::nsw | arith::IntegerOverflowFlags::nuw;
+  return arith::AddIOp::create(builder, loc, a, b, flags);
+}
+
+Value RowEmitter::mulIndex(Value a, Value b) {
+  if (known(a) == 1)
+    return b;
+  if (known(b) == 1)
+    return a;
+  if (known(a) && known(b))
+    return index(*known(a) * *known(b));
+  auto flags =
+      arith::IntegerOverflowFlags::nsw | arith::IntegerOverflowFlags::nuw;
+  return arith::MulIOp::create(builder, loc, a, b, flags);
+}
+
+Value RowEmitter::extentValue(const Extent &extent) {
+  Value product = index(extent.factor);
+  for (unsigned dim : extent.dims)
+    product = mulIndex(product, dims[dim]);
+  return product;
+}
+
+/// The element that an access touches in the row at hand, at column 0.
+Value RowEmitter::rowOffset(const Access &access, ArrayRef<Node *> dynamic) {
+  Value offset = index(access.offset);
+  for (auto [row, stride] : llvm::zip(rows, access.strides))
+    if (!stride.isZero())
+      offset = addIndex(offset, mulIndex(row, extentValue(stride)));
+  for (auto [node, stride] : llvm::zip(dynamic, access.dynamicStrides)) {
+    Value at = rowValue(node);
+    if (!isa<IndexType>(at.getType()))
+      at = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), at);
+    offset = addIndex(offset, mulIndex(at, extentValue(stride)));
+  }
+  return offset;
+}
+
+RowEmitter::Values RowEmitter::emitLoop(Value from, Value to, int64_t step,
+                                        ValueRange inits, Body body) {
+  auto loop = scf::ForOp::create(
+      builder, loc, from, to, index(step), inits,
+      [&](OpBuilder &, Location, Value index, ValueRange arguments) {
+        OpBuilder::InsertionGuard guard(builder);
+        Block *block = index.getParentBlock();
+        builder.setInsertionPointToEnd(block);
+        Values results = body(index, arguments);
+        scf::YieldOp::create(builder, loc, results);
+      });
+  return llvm::to_vector(ValueRange(loop.getResults()));
+}
+
+//===----------------------------------------------------------------------===//
+// The function
+//===----------------------------------------------------------------------===//
+
+void RowEmitter::setUpArguments() {
+  dims.assign(program.dimHints.size(), Value());
+  for (auto [argument, shape] :
+       llvm::zip(function.getArguments(), program.shapes))
+    for (auto [position, extent] : llvm::enumerate(shape))
+      if (extent < 0 && !dims[-extent - 1])
+        dims[-extent - 1] =
+            memref::DimOp::create(builder, loc, argument, position);
+  for (auto [argument, shape] :
+       llvm::zip(function.getArguments(), program.shapes)) {
+    Extent size;
+    for (int64_t extent : shape)
+      size =
+          size * (extent < 0 ? Extent{1, {static_cast<unsigned>(-extent - 1)}}
+                             : Extent{extent, {}});
+    OpFoldResult count = builder.getIndexAttr(size.factor);
+    if (!size.isStatic())
+      count = extentValue(size);
+    auto type =
+        MemRefType::get({size.isStatic() ? size.factor : ShapedType::kDynamic},
+                        cast<MemRefType>(argument.getType()).getElementType());
+    OpFoldResult zero = builder.getIndexAttr(0), one = builder.getIndexAttr(1);
+    flat.push_back(memref::ReinterpretCastOp::create(
+        builder, loc, type, argument, zero, ArrayRef(count), ArrayRef(one)));
+  }
+  for (const auto &[node, row] : plan.kept) {
+    if (row.output >= 0)
+      continue;
+    auto type = MemRefType::get({program.columns().factor}, node->type);
+    stack[node] = memref::AllocaOp::create(builder, loc, type,
+                                           builder.getI64IntegerAttr(64));
+  }
+}
+
+/// True at run time if all results that are to be written past the caches
+/// start on a cache line; null if callers promise it.
+Value RowEmitter::alignmentTest() {
+  Value bits;
+  for (auto [output, wanted] : llvm::enumerate(options.nontemporal)) {
+    unsigned argument = program.numInputs + output;
+    kb::ArgAttr spec = kernel.getArgSpec(argument);
+    if (!wanted || (spec && spec.getAlignment() % 64 == 0))
+      continue;
+    Value address = memref::ExtractAlignedPointerAsIndexOp::create(
+        builder, loc, function.getArgument(argument));
+    bits = bits ? arith::OrIOp::create(builder, loc, bits, address).getResult()
+                : address;
+  }
+  if (!bits)
+    return nullptr;
+  Value low = arith::AndIOp::create(builder, loc, bits, index(63));
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, low,
+                               index(0));
+}
+
+func::FuncOp RowEmitter::run() {
+  SmallVector<Type> types;
+  for (BlockArgument argument : kernel.getBody().getArguments()) {
+    auto tensor = cast<RankedTensorType>(argument.getType());
+    types.push_back(
+        MemRefType::get(tensor.getShape(), tensor.getElementType()));
+  }
+  builder.setInsertionPointToEnd(module.getBody());
+  function = func::FuncOp::create(
+      builder, loc, kernel.getSymName(),
+      builder.getFunctionType(types, builder.getI32Type()));
+  builder.setInsertionPointToStart(function.addEntryBlock());
+  setUpArguments();
+  bool wantsNontemporal = llvm::is_contained(options.nontemporal, true);
+  if (!wantsNontemporal) {
+    emitNest(false);
+  } else if (Value isAligned = alignmentTest()) {
+    auto choice = scf::IfOp::create(builder, loc, isAligned,
+                                    /*withElseRegion=*/true);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(choice.thenBlock());
+    emitNest(true);
+    builder.setInsertionPointToStart(choice.elseBlock());
+    emitNest(false);
+  } else {
+    emitNest(true);
+  }
+  builder.setInsertionPointToEnd(&function.getBody().front());
+  Value ok =
+      arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
+  func::ReturnOp::create(builder, loc, ok);
+  return function;
+}
+
+void RowEmitter::emitNest(bool nontemporal) {
+  OpBuilder::InsertionGuard guard(builder);
+  scf::ForOp outermost;
+  rows.clear();
+  for (unsigned axis = 0; axis < program.numRowAxes; ++axis) {
+    auto loop = scf::ForOp::create(builder, loc, index(0),
+                                   extentValue(program.axes[axis]), index(1));
+    if (!outermost)
+      outermost = loop;
+    rows.push_back(loop.getInductionVar());
+    builder.setInsertionPoint(loop.getBody()->getTerminator());
+  }
+  emitRow(nontemporal);
+  if (!nontemporal)
+    return;
+  // Stores past the caches are ordered by a fence only.
+  if (outermost)
+    builder.setInsertionPointAfter(outermost);
+  LLVM::CallIntrinsicOp::create(
+      builder, loc, builder.getStringAttr("llvm.x86.sse.sfence"), ValueRange());
+}
+
+void RowEmitter::emitRow(bool nontemporal) {
+  rowValues.clear();
+  inputOffsets.clear();
+  outputOffsets.clear();
+  storesNontemporal = nontemporal;
+  for (const Assertion &assertion : program.assertions)
+    cf::AssertOp::create(builder, loc, rowValue(assertion.condition),
+                         assertion.message);
+  for (const Output &output : program.outputs)
+    outputOffsets.push_back(rowOffset(output.access, {}));
+  for (auto [number, sweep] : llvm::enumerate(plan.sweeps))
+    emitSweep(sweep, number, nontemporal);
+  for (unsigned output : plan.rowOutputs)
+    memref::StoreOp::create(
+        builder, loc, rowValue(program.outputs[output].node),
+        flat[program.numInputs + output], outputOffsets[output]);
+}
+
+func::FuncOp kernelbrain::strategy::emitRowProgram(const RowProgram &program,
+                                                   const RowPlan &plan,
+                                                   const RowOptions &options,
+                                                   kb::KernelOp kernel,
+                                                   ModuleOp module) {
+  return RowEmitter(program, plan, options, kernel, module).run();
+}

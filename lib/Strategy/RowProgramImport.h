@@ -1,0 +1,90 @@
+//===- RowProgramImport.h - From a kernel's body to a row program ---------===//
+
+#ifndef KERNELBRAIN_LIB_STRATEGY_ROWPROGRAMIMPORT_H
+#define KERNELBRAIN_LIB_STRATEGY_ROWPROGRAMIMPORT_H
+
+#include "kernelbrain/Strategy/RowProgram.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/SmallPtrSet.h"
+
+namespace kernelbrain::strategy {
+
+/// Where along one dimension of a tensor: a mixed-radix number of axes, or a
+/// computed index, or a constant.
+struct Coordinate {
+  llvm::SmallVector<unsigned, 2> axes;
+  Node *node = nullptr;
+  int64_t constant = 0;
+
+  bool isZero() const { return axes.empty() && !node && constant == 0; }
+};
+using Coordinates = llvm::SmallVector<Coordinate, 4>;
+
+class RowProgramImporter {
+public:
+  RowProgramImporter(kb::KernelOp kernel, RowProgram &program,
+                     std::string &reason)
+      : kernel(kernel), program(program), reason(reason) {}
+  bool run();
+
+private:
+  /// One linalg operation at given values of its loops.
+  struct Body {
+    mlir::linalg::LinalgOp op;
+    Coordinates loops;
+    llvm::DenseMap<mlir::Value, Node *> memo;
+
+    explicit Body(mlir::linalg::LinalgOp op)
+        : op(op), loops(op.getNumLoops()) {}
+  };
+  /// Factor of an axis whose dynamic extent no argument has named yet.
+  static constexpr int64_t unresolved = -1;
+
+  Node *fail(const llvm::Twine &why);
+
+  bool setUpAxes();
+  bool importOutputs();
+  bool validate();
+  bool validateNode(const Node &node);
+  bool validateOutput(const Output &output);
+  bool bindShape(llvm::ArrayRef<int64_t> shape, Coordinates &result);
+
+  bool split(const Coordinate &coordinate, llvm::ArrayRef<int64_t> extents,
+             Coordinates &result);
+  bool join(llvm::ArrayRef<Coordinate> parts, llvm::ArrayRef<int64_t> extents,
+            Coordinate &result);
+
+  Node *evaluate(mlir::Value tensor, const Coordinates &coordinates);
+  Node *evaluateView(mlir::Operation *op, const Coordinates &coordinates);
+  Node *makeInput(unsigned argument, const Coordinates &coordinates);
+  bool makeAccess(unsigned argument, const Coordinates &coordinates,
+                  Access &access, llvm::SmallVectorImpl<Node *> &dynamic);
+  Extent symbolic(int64_t extent) const;
+
+  Node *evaluateLinalg(mlir::linalg::LinalgOp op, unsigned result,
+                       const Coordinates &coordinates);
+  bool evaluateAssertions(Body &body);
+  Node *evaluateOperand(Body &body, mlir::OpOperand &operand);
+  Node *evaluateScalar(mlir::Value value, Body *body);
+  Node *evaluateScalarOp(mlir::Operation *op, Body *body);
+  Node *indexNode(const Coordinate &coordinate);
+  Coordinate coordinateOf(Node *node);
+
+  Node *evaluateReduction(Body &body, unsigned result,
+                          const Coordinates &coordinates);
+  Node *evaluateArgReduction(Body &body, unsigned result,
+                             const Coordinates &coordinates);
+
+  kb::KernelOp kernel;
+  RowProgram &program;
+  std::string &reason;
+  std::map<std::pair<const void *, std::string>, Node *> memo;
+  llvm::SmallPtrSet<mlir::Operation *, 4> seenAssertions;
+};
+
+} // namespace kernelbrain::strategy
+
+#endif // KERNELBRAIN_LIB_STRATEGY_ROWPROGRAMIMPORT_H

@@ -1,0 +1,368 @@
+//===- RowProgramReductions.cpp - Axes and reductions of a kernel ---------===//
+
+#include "RowProgramImport.h"
+
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "llvm/ADT/StringSwitch.h"
+
+using namespace mlir;
+using namespace kernelbrain::strategy;
+using namespace kernelbrain;
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+static bool dependsOn(Value value, ValueRange roots, Block *block) {
+  if (llvm::is_contained(roots, value))
+    return true;
+  Operation *op = value.getDefiningOp();
+  return op && op->getBlock() == block &&
+         llvm::any_of(op->getOperands(), [&](Value operand) {
+           return dependsOn(operand, roots, block);
+         });
+}
+
+static std::optional<ReduceKind> combinerOf(Operation *op) {
+  return llvm::StringSwitch<std::optional<ReduceKind>>(
+             op->getName().getStringRef())
+      .Case("arith.addf", ReduceKind::AddF)
+      .Case("arith.mulf", ReduceKind::MulF)
+      .Case("arith.maximumf", ReduceKind::MaximumF)
+      .Case("arith.minimumf", ReduceKind::MinimumF)
+      .Case("arith.maxnumf", ReduceKind::MaxNumF)
+      .Case("arith.minnumf", ReduceKind::MinNumF)
+      .Case("arith.addi", ReduceKind::AddI)
+      .Case("arith.muli", ReduceKind::MulI)
+      .Case("arith.andi", ReduceKind::AndI)
+      .Case("arith.ori", ReduceKind::OrI)
+      .Case("arith.xori", ReduceKind::XOrI)
+      .Case("arith.maxsi", ReduceKind::MaxSI)
+      .Case("arith.minsi", ReduceKind::MinSI)
+      .Case("arith.maxui", ReduceKind::MaxUI)
+      .Case("arith.minui", ReduceKind::MinUI)
+      .Default(std::nullopt);
+}
+
+/// `select(x > old, x, old)` in any spelling, which keeps the old value where x
+/// is NaN. Returns x.
+static Value matchSelect(Operation *op, Value old, ReduceKind &kind) {
+  auto select = dyn_cast<arith::SelectOp>(op);
+  auto compare =
+      select ? select.getCondition().getDefiningOp<arith::CmpFOp>() : nullptr;
+  if (!compare)
+    return nullptr;
+  using P = arith::CmpFPredicate;
+  P predicate = compare.getPredicate();
+  Value x = compare.getLhs(), other = compare.getRhs();
+  if (x == old) {
+    std::swap(x, other);
+    predicate = predicate == P::OGT   ? P::OLT
+                : predicate == P::OGE ? P::OLE
+                : predicate == P::OLT ? P::OGT
+                : predicate == P::OLE ? P::OGE
+                                      : P::AlwaysFalse;
+  }
+  if (other != old || select.getTrueValue() != x ||
+      select.getFalseValue() != old)
+    return nullptr;
+  if (predicate == P::OGT || predicate == P::OGE)
+    kind = ReduceKind::MaxNumF;
+  else if (predicate == P::OLT || predicate == P::OLE)
+    kind = ReduceKind::MinNumF;
+  else
+    return nullptr;
+  return x;
+}
+
+Node *RowProgramImporter::evaluateReduction(Body &body, unsigned result,
+                                            const Coordinates &coordinates) {
+  Block *block = body.op.getBlock();
+  ValueRange olds = body.op.getRegionOutputArgs();
+  Value old = olds[result];
+  Operation *combiner =
+      block->getTerminator()->getOperand(result).getDefiningOp();
+  if (!combiner || combiner->getBlock() != block)
+    return fail("a reduction does not use its old value");
+  ReduceKind kind = ReduceKind::AddF;
+  Value x = matchSelect(combiner, old, kind);
+  if (!x) {
+    std::optional<ReduceKind> known = combinerOf(combiner);
+    if (!known)
+      return evaluateArgReduction(body, result, coordinates);
+    kind = *known;
+    x = combiner->getOperand(combiner->getOperand(0) == old);
+    if (combiner->getOperand(0) != old && combiner->getOperand(1) != old)
+      return fail("a reduction does not use its old value directly");
+  }
+  if (dependsOn(x, olds, block))
+    return fail("a reduction uses its old value twice");
+  Node *value = evaluateScalar(x, &body);
+  Node *init =
+      value ? evaluate(body.op.getDpsInitOperand(result)->get(), coordinates)
+            : nullptr;
+  return init ? program.reduce(kind, value, init) : nullptr;
+}
+
+/// `select(x > m, column, old)` beside `m = maximumf(x, m)`.
+Node *RowProgramImporter::evaluateArgReduction(Body &body, unsigned result,
+                                               const Coordinates &coordinates) {
+  const char *unknown = "a reduction has an unknown form";
+  Operation *yield = body.op.getBlock()->getTerminator();
+  ArrayRef<BlockArgument> olds = body.op.getRegionOutputArgs();
+  auto select = yield->getOperand(result).getDefiningOp<arith::SelectOp>();
+  auto compare =
+      select ? select.getCondition().getDefiningOp<arith::CmpFOp>() : nullptr;
+  if (!compare || select.getFalseValue() != olds[result])
+    return fail(unknown);
+  Value x = compare.getLhs();
+  auto key = llvm::find(olds, compare.getRhs());
+  bool largest = compare.getPredicate() == arith::CmpFPredicate::OGT;
+  bool smallest = compare.getPredicate() == arith::CmpFPredicate::OLT;
+  if (key == olds.end() || !(largest || smallest))
+    return fail(unknown);
+  unsigned keyResult = key - olds.begin();
+  Operation *extremum = yield->getOperand(keyResult).getDefiningOp();
+  bool matches = extremum &&
+                 (largest ? isa<arith::MaximumFOp>(extremum)
+                          : isa<arith::MinimumFOp>(extremum)) &&
+                 llvm::is_contained(extremum->getOperands(), x) &&
+                 llvm::is_contained(extremum->getOperands(), Value(*key));
+  if (!matches)
+    return fail(unknown);
+  Node *index = evaluateScalar(select.getTrueValue(), &body);
+  Node *value = index ? evaluateScalar(x, &body) : nullptr;
+  if (!value)
+    return nullptr;
+  Coordinate column = coordinateOf(index);
+  if (column.axes.size() != 1 || column.axes[0] + 1 != program.axes.size() ||
+      program.axes.size() != program.numRowAxes + 1)
+    return fail("the index of an extremum is not its column");
+  auto initAt = [&](unsigned number) {
+    return evaluate(body.op.getDpsInitOperand(number)->get(), coordinates);
+  };
+  Node *init = initAt(keyResult);
+  Node *initIndex = init ? initAt(result) : nullptr;
+  return initIndex ? program.argReduce(smallest, value, init, initIndex)
+                   : nullptr;
+}
+
+//===----------------------------------------------------------------------===//
+// The space
+//===----------------------------------------------------------------------===//
+
+/// The extents above one of the loops of a kind.
+static SmallVector<int64_t> wideLoops(linalg::LinalgOp op,
+                                      utils::IteratorType kind) {
+  SmallVector<int64_t> extents;
+  for (auto [extent, iterator] :
+       llvm::zip(op.getStaticLoopRanges(), op.getIteratorTypesArray()))
+    if (iterator == kind && extent != 1)
+      extents.push_back(extent);
+  return extents;
+}
+
+static double product(ArrayRef<int64_t> extents) {
+  double points = 1;
+  for (int64_t extent : extents)
+    points *= ShapedType::isDynamic(extent) ? 1000 : extent;
+  return points;
+}
+
+bool RowProgramImporter::setUpAxes() {
+  SmallVector<int64_t> rows, columns;
+  bool reduces = false;
+  linalg::LinalgOp widest;
+  for (auto op : kernel.getBody().front().getOps<linalg::LinalgOp>()) {
+    auto parallel = wideLoops(op, utils::IteratorType::parallel);
+    auto reduced = wideLoops(op, utils::IteratorType::reduction);
+    if (!reduced.empty()) {
+      if (reduces && (parallel != rows || reduced != columns))
+        return fail("two reductions run over different spaces");
+      reduces = true;
+      rows = parallel;
+      columns = reduced;
+    } else if (!reduces) {
+      double points = product(parallel), most = product(columns);
+      if (points > most || (points == most && parallel.size() > columns.size()))
+        columns = parallel;
+    }
+  }
+  program.numRowAxes = rows.size();
+  rows.append(columns);
+  if (rows.size() > 60)
+    return fail("it has more than 60 loops");
+  if (llvm::is_contained(rows, 0))
+    return fail("it has no elements");
+  for (int64_t extent : rows)
+    program.axes.push_back(
+        Extent{ShapedType::isDynamic(extent) ? unresolved : extent, {}});
+  if (program.axes.size() == program.numRowAxes)
+    program.axes.push_back(Extent());
+  return true;
+}
+
+/// The coordinates of a result of this shape: its dimensions are the axes in
+/// order, maybe joined, maybe without the columns.
+bool RowProgramImporter::bindShape(ArrayRef<int64_t> shape,
+                                   Coordinates &result) {
+  unsigned next = 0;
+  for (int64_t extent : shape) {
+    Coordinate coordinate;
+    int64_t points = 1;
+    while (points != extent) {
+      if (next == program.axes.size() || (extent >= 0 && points > extent))
+        return fail("a result does not have the shape of the loops");
+      Extent &axis = program.axes[next];
+      bool isOpen = axis.factor == unresolved;
+      if (extent < 0) {
+        if (!isOpen && axis != symbolic(extent))
+          return fail("a result does not have the shape of the loops");
+        axis = symbolic(extent);
+        points = extent;
+      } else if (isOpen || !axis.isStatic()) {
+        return fail("a result does not have the shape of the loops");
+      } else {
+        points *= axis.factor;
+      }
+      coordinate.axes.push_back(next++);
+    }
+    result.push_back(coordinate);
+  }
+  bool isWhole = next == program.axes.size() || (next == program.numRowAxes) ||
+                 program.axes.back().isOne();
+  return isWhole || fail("a result does not have the shape of the loops");
+}
+
+bool RowProgramImporter::importOutputs() {
+  for (auto [index, value] : llvm::enumerate(kernel.getYield().getValues())) {
+    unsigned argument = program.numInputs + index;
+    Coordinates coordinates;
+    if (!bindShape(program.shapes[argument], coordinates))
+      return false;
+    Output output;
+    SmallVector<Node *> dynamic;
+    output.node = evaluate(value, coordinates);
+    if (!output.node ||
+        !makeAccess(argument, coordinates, output.access, dynamic))
+      return false;
+    program.outputs.push_back(output);
+  }
+  WalkResult all = kernel.getBody().walk([&](cf::AssertOp op) {
+    return seenAssertions.contains(op) ? WalkResult::advance()
+                                       : WalkResult::interrupt();
+  });
+  return !all.wasInterrupted() ||
+         fail("an assertion guards a value that no result needs");
+}
+
+//===----------------------------------------------------------------------===//
+// What the code generator can do
+//===----------------------------------------------------------------------===//
+
+bool RowProgramImporter::validateNode(const Node &node) {
+  Type type = node.type;
+  bool isKnown =
+      type.isInteger(1) || type.isInteger(8) || type.isInteger(16) ||
+      type.isInteger(32) || type.isInteger(64) ||
+      isa<IndexType, Float16Type, BFloat16Type, Float32Type, Float64Type>(type);
+  if (!isKnown)
+    return fail("it computes an unusual element type");
+  bool isMatrix = program.variesAlongColumns(&node);
+  if (node.kind == Node::Kind::Input) {
+    const Extent &stride = node.access.strides.back();
+    if (!stride.isZero() && !stride.isOne())
+      return fail("an input is not contiguous along the columns");
+    if (!stride.isZero() && type.isInteger(1))
+      return fail("an input holds a matrix of truth values");
+    for (Node *operand : node.operands)
+      if (program.variesAlongColumns(operand))
+        return fail("it gathers along the columns");
+  }
+  bool divides =
+      llvm::StringSwitch<bool>(node.name)
+          .Cases({"arith.divsi", "arith.divui", "arith.remsi", "arith.remui",
+                  "arith.ceildivsi", "arith.ceildivui", "arith.floordivsi"},
+                 true)
+          .Default(false);
+  if (isMatrix && divides && node.operands[1]->kind != Node::Kind::Constant)
+    return fail("it divides integers by values of a matrix");
+  if (node.isReduction() && node.operands[0]->type.isInteger(1))
+    return fail("it reduces truth values");
+  return true;
+}
+
+bool RowProgramImporter::validateOutput(const Output &output) {
+  const Extent &stride = output.access.strides.back();
+  if (!stride.isZero() && !stride.isOne())
+    return fail("a result is not contiguous along the columns");
+  if (!stride.isZero() && output.node->type.isInteger(1))
+    return fail("a result is a matrix of truth values");
+  if (stride.isZero() && program.variesAlongColumns(output.node))
+    return fail("a result has no place for its columns");
+  for (unsigned axis = 0; axis < program.numRowAxes; ++axis)
+    if (output.access.strides[axis].isZero())
+      return fail("a result is not computed for each row");
+  return true;
+}
+
+bool RowProgramImporter::validate() {
+  if (program.numRowAxes + 1 != program.axes.size())
+    return fail("its columns are not contiguous in every argument");
+  for (const Node *node : program.live())
+    if (!validateNode(*node))
+      return false;
+  for (const Output &output : program.outputs)
+    if (!validateOutput(output))
+      return false;
+  std::vector<bool> late(program.nodes().size());
+  for (const Node *node : program.live()) {
+    late[node->id] = node->isReduction();
+    for (const Node *operand : node->operands)
+      late[node->id] = late[node->id] || late[operand->id];
+  }
+  for (const Assertion &assertion : program.assertions)
+    if (program.variesAlongColumns(assertion.condition) ||
+        late[assertion.condition->id])
+      return fail("an assertion depends on the columns");
+  return true;
+}
+
+bool RowProgramImporter::run() {
+  Block &block = kernel.getBody().front();
+  program.numInputs = kernel.getNumInputs();
+  program.shapes = kernel.getShapes();
+  program.dimHints.assign(kernel.getNumDynamicDims(), 1000);
+  for (BlockArgument argument : block.getArguments()) {
+    program.elementTypes.push_back(
+        cast<RankedTensorType>(argument.getType()).getElementType());
+
+    if (kb::ArgAttr spec = kernel.getArgSpec(argument.getArgNumber());
+        spec && spec.getDimHints()) {
+      auto hint = spec.getDimHints().asArrayRef().begin();
+      for (int64_t extent : program.shapes[argument.getArgNumber()])
+        if (extent < 0 && hint != spec.getDimHints().asArrayRef().end())
+          program.dimHints[-extent - 1] = *hint++;
+    }
+  }
+  if (!setUpAxes() || !importOutputs())
+    return false;
+  for (const Extent &axis : program.axes)
+    if (axis.factor == unresolved)
+      return fail("a loop's dynamic extent is that of no argument");
+  bool reduces = program.hasReduction();
+  program.collapseAxes();
+  if (!reduces)
+    program.numRowAxes = program.axes.size() - 1;
+  return validate();
+}
+
+std::unique_ptr<RowProgram>
+kernelbrain::strategy::importRowProgram(kb::KernelOp kernel,
+                                        std::string &reason) {
+  auto program = std::make_unique<RowProgram>(kernel.getContext());
+  reason.clear();
+  if (!RowProgramImporter(kernel, *program, reason).run())
+    return nullptr;
+  return program;
+}

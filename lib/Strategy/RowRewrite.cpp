@@ -1,0 +1,275 @@
+//===- RowRewrite.cpp - Algebra on row programs ---------------------------===//
+
+#include "kernelbrain/Strategy/RowProgram.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/Builders.h"
+#include "llvm/ADT/DenseMap.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace kernelbrain::strategy;
+
+namespace {
+/// Copies a program node by node, operands first, simplifying on the way.
+class Rewriter {
+public:
+  Rewriter(const RowProgram &source, const RewriteOptions &options)
+      : source(source), options(options),
+        target(std::make_unique<RowProgram>(source.getContext())) {
+    target->axes = source.axes;
+    target->numRowAxes = source.numRowAxes;
+    target->shapes = source.shapes;
+    target->elementTypes = source.elementTypes;
+    target->dimHints = source.dimHints;
+    target->numInputs = source.numInputs;
+  }
+
+  /// Makes `map` stand for `node` in everything that is copied later.
+  void replace(const Node *node, Node *by) { mapping[node] = by; }
+  RowProgram &program() { return *target; }
+
+  Node *copy(const Node *node) {
+    Node *&made = mapping[node];
+    if (made)
+      return made;
+    SmallVector<Node *> operands;
+    for (Node *operand : node->operands)
+      operands.push_back(copy(operand));
+    return mapping[node] = simplify(*node, operands);
+  }
+
+  std::unique_ptr<RowProgram> finish() {
+    // In order of the nodes, so that the recursion above stays shallow.
+    for (const Node *node : source.live())
+      copy(node);
+    for (const Assertion &assertion : source.assertions)
+      target->assertions.push_back(
+          {mapping[assertion.condition], assertion.message});
+    for (const Output &output : source.outputs)
+      target->outputs.push_back({mapping[output.node], output.access});
+    return std::move(target);
+  }
+
+private:
+  Type narrowed(Type type) const {
+    return options.narrowF64 && type.isF64()
+               ? Float32Type::get(source.getContext())
+               : type;
+  }
+  Node *simplify(const Node &node, ArrayRef<Node *> operands);
+  Node *simplifyOp(const Node &node, ArrayRef<Node *> operands, Type type);
+  Node *simplifyDivision(Node *x, Node *y, Type type);
+  Node *simplifyProduct(Node *x, Node *y, Type type);
+
+  const RowProgram &source;
+  const RewriteOptions &options;
+  std::unique_ptr<RowProgram> target;
+  llvm::DenseMap<const Node *, Node *> mapping;
+};
+} // namespace
+
+Node *Rewriter::simplify(const Node &node, ArrayRef<Node *> operands) {
+  Type type = narrowed(node.type);
+  if (node.kind == Node::Kind::Constant && type != node.type)
+    return target->floatConstant(*constantValue(&node), type);
+  if (node.kind == Node::Kind::Op)
+    return simplifyOp(node, operands, type);
+  return target->remake(node, operands);
+}
+
+Node *Rewriter::simplifyOp(const Node &node, ArrayRef<Node *> operands,
+                           Type type) {
+  if ((node.name == "arith.extf" || node.name == "arith.truncf") &&
+      operands[0]->type == type)
+    return operands[0];
+  if (node.name == "arith.divf")
+    if (Node *better = simplifyDivision(operands[0], operands[1], type))
+      return better;
+  if (node.name == "arith.mulf")
+    if (Node *better = simplifyProduct(operands[0], operands[1], type))
+      return better;
+  if (node.name == "math.fpowi")
+    if (auto power = dyn_cast_or_null<IntegerAttr>(operands[1]->value)) {
+      Node *x = operands[0];
+      int64_t exponent = power.getInt();
+      if (exponent == 2 || exponent == 3) {
+        Node *square = target->op("arith.mulf", type, {x, x});
+        return exponent == 2 ? square
+                             : target->op("arith.mulf", type, {square, x});
+      }
+    }
+  return target->op(node.name, type, operands, node.attributes);
+}
+
+/// x / c = x * (1 / c), exact for powers of two, else within one more rounding;
+/// and one division a row instead of one an element.
+Node *Rewriter::simplifyDivision(Node *x, Node *y, Type type) {
+  if (std::optional<double> divisor = constantValue(y)) {
+    int exponent = 0;
+    bool isExact = std::abs(std::frexp(*divisor, &exponent)) == 0.5 &&
+                   std::abs(exponent) < 100;
+    if (isExact || (options.reassociate && std::isnormal(*divisor) &&
+                    std::abs(exponent) < 100))
+      return target->op("arith.mulf", type,
+                        {x, target->floatConstant(1.0 / *divisor, type)});
+    return nullptr;
+  }
+  if (!options.reciprocal || target->variesAlongColumns(y) ||
+      !target->variesAlongColumns(x))
+    return nullptr;
+  Node *one = target->floatConstant(1.0, type);
+  return target->op("arith.mulf", type,
+                    {x, target->op("arith.divf", type, {one, y})});
+}
+
+/// (x + a) * b = x * b + a * b for constants, which is one fused operation.
+Node *Rewriter::simplifyProduct(Node *x, Node *y, Type type) {
+  if (x->kind == Node::Kind::Constant)
+    std::swap(x, y);
+  std::optional<double> b = constantValue(y);
+  if (!options.reassociate || !b || !x->isOp("arith.addf"))
+    return nullptr;
+  std::optional<double> a = constantValue(x->operands[1]);
+  if (!a)
+    return nullptr;
+  // Only where the new constant is exact: cancellation would show its error.
+  Node *product = target->floatConstant(*a * *b, type);
+  if (constantValue(product) != *a * *b)
+    return nullptr;
+  return target->op(
+      "arith.addf", type,
+      {target->op("arith.mulf", type, {x->operands[0], y}), product});
+}
+
+//===----------------------------------------------------------------------===//
+// One sweep for the mean and the sum of squared deviations
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// sum((x - mean)^2) where mean = sum(x) * (1 / n).
+struct Moments {
+  Node *squares = nullptr; ///< the reduction
+  Node *mean = nullptr;
+  Node *x = nullptr;
+  Node *inverse = nullptr; ///< the constant 1 / n
+};
+} // namespace
+
+static bool isPlainSum(const Node *node) {
+  return node->kind == Node::Kind::Reduce && node->reduce == ReduceKind::AddF &&
+         constantValue(node->operands[1]) == 0.0;
+}
+
+static std::optional<Moments> matchMoments(const RowProgram &program,
+                                           Node *squares) {
+  if (!program.columns().isStatic() || !isPlainSum(squares))
+    return std::nullopt;
+  Node *square = squares->operands[0];
+  if (!square->isOp("arith.mulf") || square->operands[0] != square->operands[1])
+    return std::nullopt;
+  Node *deviation = square->operands[0];
+  if (!deviation->isOp("arith.subf"))
+    return std::nullopt;
+  Moments found{squares, deviation->operands[1], deviation->operands[0], {}};
+  if (!found.mean->isOp("arith.mulf"))
+    return std::nullopt;
+  Node *sum = found.mean->operands[0];
+  found.inverse = found.mean->operands[1];
+  std::optional<double> inverse = constantValue(found.inverse);
+  bool isMean = isPlainSum(sum) && sum->operands[0] == found.x && inverse &&
+                std::abs(*inverse * program.columns().factor - 1) < 1e-6;
+  return isMean ? std::optional<Moments>(found) : std::nullopt;
+}
+
+/// The expression `node` at column 0, in `program`.
+static Node *atFirstColumn(RowProgram &program, Node *node,
+                           llvm::DenseMap<Node *, Node *> &known) {
+  if (!program.variesAlongColumns(node))
+    return node;
+  if (Node *made = known.lookup(node))
+    return made;
+  SmallVector<Node *> operands;
+  for (Node *operand : node->operands)
+    operands.push_back(atFirstColumn(program, operand, known));
+  Node *made = nullptr;
+  if (node->kind == Node::Kind::Index) {
+    made = program.constant(Builder(program.getContext()).getIndexAttr(0));
+  } else if (node->kind == Node::Kind::Input) {
+    Access access = node->access;
+    access.strides.back() = Extent{0, {}};
+    made = program.input(access, operands, node->type);
+  } else {
+    made = program.remake(*node, operands);
+  }
+  return known[node] = made;
+}
+
+/// With s = x[0] and d = x - s: mean = s + sum(d) / n and
+/// sum((x - mean)^2) = sum(d^2) - sum(d)^2 / n.
+static std::unique_ptr<RowProgram>
+combineMoments(std::unique_ptr<RowProgram> program) {
+  RewriteOptions none;
+  Rewriter rewriter(*program, none);
+  RowProgram &target = rewriter.program();
+  bool changed = false;
+  for (Node *node : program->live()) {
+    std::optional<Moments> found = matchMoments(*program, node);
+    if (!found)
+      continue;
+    changed = true;
+    Type type = node->type;
+    llvm::DenseMap<Node *, Node *> known;
+    Node *x = rewriter.copy(found->x);
+    Node *inverse = rewriter.copy(found->inverse);
+    Node *zero = target.floatConstant(0, type);
+    Node *first = atFirstColumn(target, x, known);
+    Node *d = target.op("arith.subf", type, {x, first});
+    Node *sum = target.reduce(ReduceKind::AddF, d, zero);
+    Node *squares = target.reduce(ReduceKind::AddF,
+                                  target.op("arith.mulf", type, {d, d}), zero);
+    Node *scaled = target.op("arith.mulf", type, {sum, inverse});
+    rewriter.replace(found->mean,
+                     target.op("arith.addf", type, {scaled, first}));
+    rewriter.replace(
+        found->squares,
+        target.op("arith.subf", type,
+                  {squares, target.op("arith.mulf", type, {scaled, sum})}));
+  }
+  return changed ? rewriter.finish() : std::move(program);
+}
+
+//===----------------------------------------------------------------------===//
+// Entry points
+//===----------------------------------------------------------------------===//
+
+std::unique_ptr<RowProgram>
+kernelbrain::strategy::rewriteProgram(const RowProgram &program,
+                                      const RewriteOptions &options) {
+  std::unique_ptr<RowProgram> result = Rewriter(program, options).finish();
+  return options.oneSweepMoments ? combineMoments(std::move(result))
+                                 : std::move(result);
+}
+
+bool kernelbrain::strategy::hasMoments(const RowProgram &program) {
+  return llvm::any_of(program.live(), [&](Node *node) {
+    return matchMoments(program, node).has_value();
+  });
+}
+
+bool kernelbrain::strategy::hasF64Intermediates(const RowProgram &program) {
+  bool hasF64Argument = llvm::any_of(program.elementTypes,
+                                     [](Type type) { return type.isF64(); });
+  return !hasF64Argument && llvm::any_of(program.live(), [](Node *node) {
+    return node->type.isF64();
+  });
+}
+
+bool kernelbrain::strategy::hasRowDivision(const RowProgram &program) {
+  return llvm::any_of(program.live(), [&](Node *node) {
+    return node->isOp("arith.divf") && program.variesAlongColumns(node) &&
+           !program.variesAlongColumns(node->operands[1]) &&
+           node->operands[1]->kind != Node::Kind::Constant;
+  });
+}

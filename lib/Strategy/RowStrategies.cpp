@@ -1,0 +1,189 @@
+//===- RowStrategies.cpp - The strategies for row programs ----------------===//
+
+#include "RowStrategies.h"
+
+#include "kernelbrain/Support/Hash.h"
+
+using namespace mlir;
+using namespace kernelbrain;
+using namespace kernelbrain::strategy;
+
+static Numerics numericsOf(kb::KernelOp kernel) {
+  Numerics numerics;
+  if (std::optional<kb::NumericsAttr> attribute = kernel.getNumerics()) {
+    numerics.reassociate = attribute->getReassociate();
+    numerics.contract = attribute->getContract();
+    numerics.narrowF64Intermediates = attribute->getNarrowF64Intermediates();
+    numerics.skipIntermediateRounding =
+        attribute->getSkipIntermediateRounding();
+    numerics.approxMath = attribute->getApproxMath();
+  }
+  return numerics;
+}
+
+RowKernel kernelbrain::strategy::analyzeRows(kb::KernelOp kernel,
+                                             const Target &target,
+                                             bool wantsReduction) {
+  RowKernel result;
+  result.numerics = numericsOf(kernel);
+  if (target.kind != "host") {
+    result.mismatch = "the target is not the host";
+    return result;
+  }
+  result.program = importRowProgram(kernel, result.mismatch);
+  if (!result.program)
+    return result;
+  if (result.program->hasReduction() != wantsReduction)
+    result.mismatch =
+        wantsReduction ? "it reduces nothing" : "it reduces along its rows";
+  for (const Node *node : result.program->live())
+    if (node->kind == Node::Kind::Reduce && !result.numerics.reassociate &&
+        (node->reduce == ReduceKind::AddF || node->reduce == ReduceKind::MulF))
+      result.mismatch = "its numerics forbid to sum in another order";
+  return result;
+}
+
+RewriteOptions kernelbrain::strategy::defaultRewrites(const RowKernel &kernel) {
+  RewriteOptions options;
+  options.narrowF64 = kernel.numerics.narrowF64Intermediates &&
+                      hasF64Intermediates(*kernel.program);
+  options.reassociate = kernel.numerics.reassociate;
+  options.reciprocal = kernel.numerics.reassociate;
+  return options;
+}
+
+static int64_t integerKnob(const Recipe &recipe, const std::string &name,
+                           int64_t otherwise) {
+  auto knob = recipe.knobs.find(name);
+  if (knob == recipe.knobs.end())
+    return otherwise;
+  const int64_t *value = std::get_if<int64_t>(&knob->second);
+  return value ? *value : otherwise;
+}
+
+static std::string textKnob(const Recipe &recipe, const std::string &name) {
+  auto knob = recipe.knobs.find(name);
+  if (knob == recipe.knobs.end())
+    return "";
+  const std::string *value = std::get_if<std::string>(&knob->second);
+  return value ? *value : "";
+}
+
+RowDecisions kernelbrain::strategy::rowDecisions(const RowKernel &kernel,
+                                                 const Recipe &recipe) {
+  RowDecisions result;
+  RewriteOptions &rewrites = result.rewrites;
+  rewrites = defaultRewrites(kernel);
+  rewrites.narrowF64 = integerKnob(recipe, "narrow_f64", rewrites.narrowF64);
+  rewrites.reciprocal = integerKnob(recipe, "reciprocal", rewrites.reciprocal);
+  rewrites.oneSweepMoments = textKnob(recipe, "moments") == "one-sweep";
+
+  RowOptions &options = result.options;
+  result.vectorBytes = integerKnob(recipe, "vector_bytes", 16);
+  options.lanes = result.vectorBytes / laneBytes(*kernel.program);
+  options.unroll = integerKnob(recipe, "unroll", 1);
+  std::string keep = textKnob(recipe, "keep");
+  options.keep = keep == "stack"    ? Keep::Stack
+                 : keep == "result" ? Keep::Result
+                                    : Keep::Nowhere;
+  options.tail =
+      textKnob(recipe, "tail") == "scalar" ? Tail::Scalar : Tail::Mask;
+  std::string form = textKnob(recipe, "exp_form");
+  options.expForm = form == "scale"   ? ExpForm::Scale
+                    : form == "flush" ? ExpForm::Flush
+                                      : ExpForm::Split;
+  options.expDegree = integerKnob(recipe, "exp_degree", 6);
+  options.erfDegree = integerKnob(recipe, "erf_degree", 14);
+  options.prefetchRows = integerKnob(recipe, "prefetch_rows", 0);
+  options.prefetchElements = integerKnob(recipe, "prefetch_elements", 0);
+  for (size_t output = 0; output < kernel.program->outputs.size(); ++output)
+    options.nontemporal.push_back(
+        integerKnob(recipe, "nontemporal_" + std::to_string(output), 0));
+  options.contract = kernel.numerics.contract;
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// The two strategies
+//===----------------------------------------------------------------------===//
+
+namespace {
+class RowStrategy : public Strategy {
+public:
+  RowStrategy(StringRef name, bool wantsReduction)
+      : name(name), wantsReduction(wantsReduction),
+        // Bump the number with every change of the code or of the knobs.
+        version(contentHash(name.str() + " 1")) {}
+
+  StringRef getName() const override { return name; }
+  StringRef getVersion() const override { return version; }
+
+  std::string mismatch(kb::KernelOp kernel,
+                       const Target &target) const override {
+    return analyzeRows(kernel, target, wantsReduction).mismatch;
+  }
+
+  SearchSpace space(kb::KernelOp kernel, const Target &target) const override {
+    SearchSpace result = rowSpace(analyzeRows(kernel, target, wantsReduction),
+                                  target, wantsReduction);
+    result.strategy = name;
+    result.strategyHash = version;
+    return result;
+  }
+
+  Estimate estimate(kb::KernelOp kernel, const Target &target,
+                    const Recipe &recipe) const override {
+    RowKernel rows = analyzeRows(kernel, target, wantsReduction);
+    RowDecisions decisions = rowDecisions(rows, recipe);
+    auto program = rewriteProgram(*rows.program, decisions.rewrites);
+    RowPlan plan = planRows(*program, decisions.options.keep);
+    return estimateRows(*program, plan, decisions, target);
+  }
+
+  FailureOr<Instance> instantiate(kb::KernelOp kernel, const Target &target,
+                                  const Recipe &recipe,
+                                  ModuleOp module) const override;
+
+private:
+  std::string name;
+  bool wantsReduction;
+  std::string version;
+};
+} // namespace
+
+FailureOr<Instance> RowStrategy::instantiate(kb::KernelOp kernel,
+                                             const Target &target,
+                                             const Recipe &recipe,
+                                             ModuleOp module) const {
+  RowKernel rows = analyzeRows(kernel, target, wantsReduction);
+  if (!rows.mismatch.empty())
+    return kernel.emitError("strategy '")
+           << name << "' does not apply: " << rows.mismatch;
+  SearchSpace knobs = rowSpace(rows, target, wantsReduction);
+  knobs.strategy = name;
+  if (std::string violation = knobs.violation(recipe); !violation.empty())
+    return kernel.emitError("illegal recipe: ") << violation;
+  RowDecisions decisions = rowDecisions(rows, recipe);
+  auto program = rewriteProgram(*rows.program, decisions.rewrites);
+  RowPlan plan = planRows(*program, decisions.options.keep);
+  Instance instance;
+  instance.function =
+      emitRowProgram(*program, plan, decisions.options, kernel, module);
+  bool isNontemporal = llvm::is_contained(decisions.options.nontemporal, true);
+  instance.features = Json{{"strategy", name},
+                           {"vector_bytes", decisions.vectorBytes},
+                           {"unroll", decisions.options.unroll},
+                           {"sweeps", plan.sweeps.size()},
+                           {"kept_rows", plan.kept.size()},
+                           {"nontemporal", isNontemporal ? 1 : 0},
+                           {"stack_bytes", plan.stackBytes}};
+  return instance;
+}
+
+std::unique_ptr<Strategy> kernelbrain::strategy::createRowwiseStrategy() {
+  return std::make_unique<RowStrategy>("rowwise", true);
+}
+
+std::unique_ptr<Strategy> kernelbrain::strategy::createElementwiseStrategy() {
+  return std::make_unique<RowStrategy>("elementwise", false);
+}

@@ -1,0 +1,52 @@
+//===- RowStrategies.h - The strategies for row programs --------*- C++ -*-===//
+
+#ifndef KERNELBRAIN_LIB_STRATEGY_ROWSTRATEGIES_H
+#define KERNELBRAIN_LIB_STRATEGY_ROWSTRATEGIES_H
+
+#include "RowCodegen.h"
+#include "kernelbrain/Core/Kernel.h"
+#include "kernelbrain/Strategy/Strategy.h"
+
+namespace kernelbrain::strategy {
+
+/// What is known of one kernel before any knob is set.
+struct RowKernel {
+  std::unique_ptr<RowProgram> program;
+  Numerics numerics;
+  std::string mismatch;
+};
+RowKernel analyzeRows(kb::KernelOp kernel, const Target &target,
+                      bool wantsReduction);
+
+/// The knobs of `kernel` on `target`.
+SearchSpace rowSpace(const RowKernel &kernel, const Target &target,
+                     bool wantsReduction);
+
+/// A recipe turned into decisions.
+struct RowDecisions {
+  RowOptions options;
+  RewriteOptions rewrites;
+  int64_t vectorBytes = 0;
+};
+RowDecisions rowDecisions(const RowKernel &kernel, const Recipe &recipe);
+
+/// The rewrites of a recipe that chooses nothing.
+RewriteOptions defaultRewrites(const RowKernel &kernel);
+
+/// Bytes that a lane of a vector stands for: 8 where rows are f64, else 4.
+int64_t laneBytes(const RowProgram &program);
+
+/// Vector instructions of one node for one vector.
+double nodeCost(const RowProgram &program, const Node *node,
+                const RowOptions &options);
+
+Estimate estimateRows(const RowProgram &program, const RowPlan &plan,
+                      const RowDecisions &decisions, const Target &target);
+
+/// Rowwise: at least one reduction along the rows. Elementwise: none.
+std::unique_ptr<Strategy> createRowwiseStrategy();
+std::unique_ptr<Strategy> createElementwiseStrategy();
+
+} // namespace kernelbrain::strategy
+
+#endif // KERNELBRAIN_LIB_STRATEGY_ROWSTRATEGIES_H

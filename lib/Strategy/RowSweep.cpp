@@ -1,0 +1,241 @@
+//===- RowSweep.cpp - Sweeps over the columns of a row --------------------===//
+
+#include "RowEmitter.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+using namespace mlir;
+using namespace kernelbrain::strategy;
+
+/// Everything that a sweep needs and that does not change along the columns.
+void RowEmitter::prepareSweep(const Sweep &sweep, unsigned number) {
+  sweepNumber = number;
+  rowVectors.clear();
+  for (Node *node : sweep.rowValues) {
+    bool isConstant = node->kind == Node::Kind::Constant;
+    Value scalar = rowValue(node);
+    rowVectors[node] = isConstant ? constant(node->value, options.lanes)
+                                  : broadcast(scalar, options.lanes);
+  }
+  for (Node *node : sweep.matrices)
+    if (node->kind == Node::Kind::Input && !inputOffsets.count(node))
+      inputOffsets[node] = rowOffset(node->access, node->operands);
+}
+
+void RowEmitter::emitSweep(const Sweep &sweep, unsigned number,
+                           bool nontemporal) {
+  prepareSweep(sweep, number);
+  Values vectors = emitVectors(sweep, initialAccumulators(sweep));
+  Values scalars = combineSlots(sweep, vectors);
+  if (options.tail == Tail::Scalar) {
+    Value columns = extentValue(program.columns());
+    Value rest =
+        arith::RemUIOp::create(builder, loc, columns, index(options.lanes));
+    bool isEven = program.columns().isStatic() &&
+                  program.columns().factor % options.lanes == 0;
+    if (!isEven)
+      scalars = emitScalars(sweep, scalars,
+                            arith::SubIOp::create(builder, loc, columns, rest));
+  }
+  finishReductions(sweep, scalars);
+}
+
+RowEmitter::Values RowEmitter::initialAccumulators(const Sweep &sweep) {
+  Values one, all;
+  for (Node *node : sweep.reductions) {
+    one.push_back(constant(neutral(node), options.lanes));
+    if (node->kind != Node::Kind::ArgReduce)
+      continue;
+    one.push_back(constant(builder.getI32IntegerAttr(0), options.lanes));
+    one.push_back(constant(builder.getBoolAttr(false), options.lanes));
+  }
+  for (int64_t slot = 0; slot < options.unroll; ++slot)
+    all.append(one);
+  return all;
+}
+
+/// The columns in vectors: an unrolled loop, then single vectors, then a masked
+/// one. Accumulators are ordered by slot, then by reduction.
+RowEmitter::Values RowEmitter::emitVectors(const Sweep &sweep,
+                                           Values accumulators) {
+  const Extent &columns = program.columns();
+  int64_t lanes = options.lanes, step = lanes * options.unroll;
+  size_t width = accumulators.size() / options.unroll;
+  auto runSlot = [&](Value column, unsigned number, Value mask, Values &all) {
+    Slot slot(lanes, number, column, mask);
+    Values mine(all.begin() + number * width,
+                all.begin() + (number + 1) * width);
+    mine = emitSlot(sweep, slot, mine);
+    llvm::copy(mine, all.begin() + number * width);
+  };
+  auto unrolled = [&](Value column, ValueRange old) {
+    Values all(old);
+    emitPrefetch(Slot(lanes, 0, column));
+    for (int64_t slot = 0; slot < options.unroll; ++slot)
+      runSlot(addIndex(column, index(slot * lanes)), slot, nullptr, all);
+    return all;
+  };
+  if (columns.isStatic()) {
+    int64_t count = columns.factor, mainEnd = count / step * step;
+    if (mainEnd)
+      accumulators =
+          emitLoop(index(0), index(mainEnd), step, accumulators, unrolled);
+    int64_t column = mainEnd;
+    for (; column + lanes <= count; column += lanes)
+      runSlot(index(column), (column - mainEnd) / lanes, nullptr, accumulators);
+    if (column == count || options.tail == Tail::Scalar)
+      return accumulators;
+    SmallVector<bool> exists(lanes);
+    for (int64_t lane = 0; lane < count - column; ++lane)
+      exists[lane] = true;
+    Value mask = arith::ConstantOp::create(builder, loc,
+                                           builder.getBoolVectorAttr(exists));
+    runSlot(index(column), (column - mainEnd) / lanes % options.unroll, mask,
+            accumulators);
+    return accumulators;
+  }
+  Value count = extentValue(columns);
+  auto wholeEnd = [&](int64_t size) -> Value {
+    Value rest = arith::RemUIOp::create(builder, loc, count, index(size));
+    return arith::SubIOp::create(builder, loc, count, rest);
+  };
+  Value mainEnd = wholeEnd(step);
+  accumulators = emitLoop(index(0), mainEnd, step, accumulators, unrolled);
+  Value end = options.tail == Tail::Scalar ? wholeEnd(lanes) : count;
+  return emitLoop(
+      mainEnd, end, lanes, accumulators, [&](Value column, ValueRange old) {
+        Values all(old);
+        Value mask;
+        if (options.tail == Tail::Mask)
+          mask = vector::CreateMaskOp::create(
+              builder, loc, VectorType::get({lanes}, builder.getI1Type()),
+              ValueRange{arith::SubIOp::create(builder, loc, count, column)});
+        runSlot(column, 0, mask, all);
+        return all;
+      });
+}
+
+RowEmitter::Values RowEmitter::emitScalars(const Sweep &sweep,
+                                           Values accumulators, Value from) {
+  return emitLoop(from, extentValue(program.columns()), 1, accumulators,
+                  [&](Value column, ValueRange old) {
+                    Slot slot(0, 0, column);
+                    return emitSlot(sweep, slot, Values(old));
+                  });
+}
+
+/// One step: returns the new accumulators of the slot.
+RowEmitter::Values RowEmitter::emitSlot(const Sweep &sweep, Slot &slot,
+                                        Values accumulators) {
+  Values results;
+  for (Node *node : sweep.reductions) {
+    ValueRange old =
+        ValueRange(accumulators).slice(results.size(), accumulatorsOf(node));
+    if (node->kind == Node::Kind::ArgReduce) {
+      results.append(argAccumulate(node, slot, old));
+      continue;
+    }
+    Value x = matrixValue(node->operands[0], slot);
+    Value sum = combine(node, x, old[0]);
+    if (slot.mask)
+      sum = arith::SelectOp::create(builder, loc, slot.mask, sum, old[0]);
+    results.push_back(sum);
+  }
+  // Values first: a result's row may hold a kept value until it is written.
+  Values values;
+  for (unsigned output : sweep.stores)
+    values.push_back(matrixValue(program.outputs[output].node, slot));
+  for (Node *node : sweep.keeps) {
+    int output = plan.kept.at(node).output;
+    bool isStored = output >= 0 && llvm::is_contained(sweep.stores, output) &&
+                    program.outputs[output].node == node;
+    if (isStored)
+      continue;
+    Value value = matrixValue(node, slot);
+    if (output < 0)
+      store(value, stack[node], slot.column, slot, false);
+    else
+      store(value, flat[program.numInputs + output],
+            addIndex(outputOffsets[output], slot.column), slot, false);
+  }
+  for (auto [value, output] : llvm::zip(values, sweep.stores)) {
+    bool nontemporal = storesNontemporal && options.nontemporal[output];
+    store(value, flat[program.numInputs + output],
+          addIndex(outputOffsets[output], slot.column), slot, nontemporal);
+  }
+  return results;
+}
+
+RowEmitter::Values RowEmitter::combineSlots(const Sweep &sweep,
+                                            const Values &accumulators) {
+  Values scalars;
+  size_t width = accumulators.size() / options.unroll, position = 0;
+  for (Node *node : sweep.reductions) {
+    SmallVector<Values> slots;
+    for (int64_t slot = 0; slot < options.unroll; ++slot) {
+      auto first = accumulators.begin() + slot * width + position;
+      slots.emplace_back(first, first + accumulatorsOf(node));
+    }
+    position += accumulatorsOf(node);
+    if (node->kind == Node::Kind::ArgReduce) {
+      scalars.append(argCombine(node, slots));
+      continue;
+    }
+    while (slots.size() > 1) {
+      for (size_t pair = 0; pair + 1 < slots.size(); ++pair) {
+        slots[pair][0] = combine(node, slots[pair][0], slots[pair + 1][0]);
+        slots.erase(slots.begin() + pair + 1);
+      }
+    }
+    scalars.push_back(reduceLanes(node, slots[0][0]));
+  }
+  return scalars;
+}
+
+void RowEmitter::finishReductions(const Sweep &sweep,
+                                  const Values &accumulators) {
+  size_t position = 0;
+  for (Node *node : sweep.reductions) {
+    Value result = accumulators[position];
+    if (node->kind == Node::Kind::ArgReduce) {
+      rowValues[node] =
+          argFinish(node, ValueRange(accumulators).slice(position, 3));
+    } else {
+      const Node *init = node->operands[1];
+      bool isNeutral =
+          init->kind == Node::Kind::Constant && init->value == neutral(node);
+      if (!isNeutral)
+        result = combineExactly(node, result, rowValue(node->operands[1]));
+      rowValues[node] = result;
+    }
+    position += accumulatorsOf(node);
+  }
+}
+
+/// Asks for the rows to come while the row at hand is read.
+void RowEmitter::emitPrefetch(const Slot &slot) {
+  int64_t ahead = sweepNumber == 0 ? options.prefetchRows : 0;
+  int64_t elements = options.prefetchElements;
+  if (!ahead && !elements)
+    return;
+  for (Node *node : plan.sweeps[sweepNumber].matrices) {
+    bool isStream = node->kind == Node::Kind::Input && node->operands.empty() &&
+                    program.variesAlongColumns(node) &&
+                    (elements || program.variesAlongRows(node));
+    if (!isStream)
+      continue;
+    Value offset = addIndex(inputOffsets.lookup(node), slot.column);
+    if (ahead)
+      offset = addIndex(
+          offset,
+          mulIndex(index(ahead),
+                   extentValue(node->access.strides[program.numRowAxes - 1])));
+    int64_t perLine = 64 / elementBytes(node->type);
+    for (int64_t at = 0; at < options.lanes * options.unroll; at += perLine)
+      memref::PrefetchOp::create(
+          builder, loc, flat[node->access.argument],
+          ValueRange{addIndex(offset, index(at + elements))},
+          /*isWrite=*/false, /*localityHint=*/3, /*isDataCache=*/true);
+  }
+}

@@ -75,12 +75,12 @@ static std::string secondsText(double seconds) {
 std::string Progress::heading() const {
   std::string text = run.module().empty() ? "kernelbrain" : run.module();
   text += ": " + secondsText(double(display.clock() - started) / 1e9) + ", " +
-          countText(run.trials(), "variant");
+          countText(run.variants(), "variant");
   std::string left;
   if (std::optional<int64_t> most = run.limit("wall_ns"))
     left = secondsText(double(*most - run.wallNs()) / 1e9);
   if (std::optional<int64_t> most = run.limit("variants")) {
-    int64_t rest = std::max<int64_t>(*most - int64_t(run.trials()), 0);
+    int64_t rest = std::max<int64_t>(*most - int64_t(run.variants()), 0);
     left += (left.empty() ? "" : ", ") + countText(size_t(rest), "variant");
   }
   return plainText(left.empty() ? text : text + ", budget left " + left);
@@ -98,7 +98,7 @@ std::string Progress::kernelTable(size_t lines) const {
   if (shown.size() > lines)
     shown.resize(lines);
   Table table({{"kernel", false, 8},
-               {"state", false},
+               {"state    ", false}, // as wide as the longest one
                {"static", true},
                {"build", true},
                {"check", true},
@@ -180,7 +180,7 @@ std::string Progress::line(const search::Event &event) const {
   if (event.type == "run_started")
     return "optimizing " + run.module();
   if (event.type == "run_finished")
-    return "finished after " + countText(run.trials(), "variant") +
+    return "finished after " + countText(run.variants(), "variant") +
            (run.stop().empty() ? "" : " (" + run.stop() + ")");
   const KernelRecord *record = run.find(getStringOr(data, "kernel", ""));
   if (!record)
@@ -201,9 +201,8 @@ std::string Progress::line(const search::Event &event) const {
   if (event.type == "rolled_back" && !record->rolledBack.empty())
     return name + "rolled back " + record->rolledBack.back();
   if (event.type == "kernel_finished")
-    return name + "finished after " +
-           countText(record->trials.size(), "variant") + " (" +
-           stopText(record->stop, record->message) + ")";
+    return name + "finished after " + countText(record->variants(), "variant") +
+           " (" + stopText(record->stop, record->message) + ")";
   return "";
 }
 

@@ -21,10 +21,28 @@ std::optional<Ratio> KernelRecord::best() const {
   return trial ? trial->measurement.speedup : std::nullopt;
 }
 
+static bool isVariant(const TrialRecord &trial) {
+  switch (trial.measurement.disposition) {
+  case Disposition::Duplicate:
+  case Disposition::NotRun:
+  case Disposition::HarnessFault:
+    return false;
+  default:
+    return true;
+  }
+}
+
+size_t KernelRecord::variants() const {
+  return size_t(
+      std::count_if(trials.begin(), trials.end(),
+                    [](const auto &trial) { return isVariant(trial.second); }));
+}
+
 std::array<int, rungCount> KernelRecord::byRung() const {
   std::array<int, rungCount> counts{};
   for (const auto &trial : trials)
-    ++counts[std::clamp(trial.second.measurement.rung, 0, rungCount - 1)];
+    if (isVariant(trial.second))
+      ++counts[std::clamp(trial.second.measurement.rung, 0, rungCount - 1)];
   return counts;
 }
 
@@ -142,8 +160,7 @@ bool RunRecord::notifyRun(const search::Event &event) {
     isFinished = true;
     endReason = "";
     std::string stop = getStringOr(data, "stop", "");
-    // Exhausted: every kernel's search came to its end.
-    if (stop != "finished" && stop != "exhausted")
+    if (stop != "finished")
       endReason = stopText(stop, getStringOr(data, "message", ""));
   } else if (event.type == "warning") {
     texts.push_back(getStringOr(data, "message", ""));
@@ -194,10 +211,10 @@ const KernelRecord *RunRecord::find(const std::string &name) const {
   return known == byName.end() ? nullptr : &all[known->second];
 }
 
-size_t RunRecord::trials() const {
+size_t RunRecord::variants() const {
   size_t count = 0;
   for (const KernelRecord &record : all)
-    count += record.trials.size();
+    count += record.variants();
   return count;
 }
 

@@ -26,8 +26,8 @@ static std::string stockReason(const KernelRecord &record) {
   if (!record.rolledBack.empty())
     return "rolled back, " + record.rolledBack.back();
   std::string reason = stopText(record.stop, record.message);
-  if (!record.trials.empty()) {
-    std::string text = "none of " + countText(record.trials.size(), "variant") +
+  if (record.variants()) {
+    std::string text = "none of " + countText(record.variants(), "variant") +
                        " was accepted as faster";
     return reason.empty() ? text : text + "; " + reason;
   }
@@ -105,12 +105,12 @@ static std::string totals(const RunRecord &run, size_t improved, size_t width) {
     text += "; estimated speedup of the program " +
             factorText(estimatedSpeedup(run));
   std::string out = wrapText(text, 0, width);
-  if (run.trials()) {
+  if (run.variants()) {
     std::map<std::string, int> counts;
     for (const KernelRecord &record : run.kernels())
       for (const auto &[name, count] : dispositions(record))
         counts[name] += count;
-    text = countText(run.trials(), "variant") + " in " +
+    text = countText(run.variants(), "variant") + " in " +
            timeText(double(run.wallNs())) + ":";
     for (const auto &[name, count] : counts)
       text += (text.back() == ':' ? " " : ", ") + std::to_string(count) + " " +
@@ -145,7 +145,7 @@ static Json kernelJson(const KernelRecord &record) {
       {"share", record.share},
       {"baseline",
        {{"name", record.baselineName}, {"time_ns", record.baselineNs}}},
-      {"variants", record.trials.size()},
+      {"variants", record.variants()},
       {"dispositions", dispositions(record)},
       {"rolled_back", record.rolledBack},
       {"winner", nullptr},
@@ -169,7 +169,7 @@ Json report::summaryJson(const RunRecord &run) {
     kernels.push_back(kernelJson(*record));
   return {{"module", run.module()},
           {"stop", run.stop()},
-          {"variants", run.trials()},
+          {"variants", run.variants()},
           {"wall_ns", run.wallNs()},
           {"estimated_speedup", estimatedSpeedup(run)},
           {"kernels", std::move(kernels)},

@@ -52,7 +52,10 @@ struct KernelRecord {
   const TrialRecord *winner() const { return find(accepted); }
   /// Best speedup over the baseline so far, accepted or not.
   std::optional<Ratio> best() const;
-  /// Number of trials by the highest rung that they reached.
+  /// Trials that count as variants: no duplicates, not what was never run or
+  /// what our own harness spoiled.
+  size_t variants() const;
+  /// Number of variants by the highest rung that they reached.
   std::array<int, rungCount> byRung() const;
   /// What the recipe of `ticket` changes against the default of its strategy,
   /// or its rationale where nothing tells.
@@ -72,7 +75,7 @@ public:
   bool finished() const { return isFinished; }
   /// Why the run ended, for people; empty if it came to its own end.
   const std::string &stop() const { return endReason; }
-  size_t trials() const;
+  size_t variants() const;
   /// Elapsed time that the trials account for.
   int64_t wallNs() const;
   /// A limit of the budget by its currency's name ("wall_ns", "variants");

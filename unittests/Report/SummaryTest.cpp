@@ -1,0 +1,202 @@
+//===- SummaryTest.cpp ----------------------------------------------------===//
+
+#include "kernelbrain/Report/Summary.h"
+
+#include "Events.h"
+
+#include <gtest/gtest.h>
+
+using namespace kernelbrain;
+using namespace kernelbrain::report;
+
+namespace {
+
+/// The longest line.
+size_t widthOf(const std::string &text) {
+  size_t widest = 0;
+  for (size_t begin = 0; begin < text.size();) {
+    size_t end = std::min(text.find('\n', begin), text.size());
+    widest = std::max(widest, end - begin);
+    begin = end + 1;
+  }
+  return widest;
+}
+
+bool isPlain(const std::string &text) {
+  return std::all_of(text.begin(), text.end(), [](unsigned char c) {
+    return c == '\n' || (c >= 0x20 && c < 0x7f);
+  });
+}
+
+TEST(SummaryTest, TheTableShowsWinnersAndWhatStaysStock) {
+  EXPECT_EQ(summaryText(record(wholeRun())),
+            "kernel     class          baseline   winner  speedup             "
+            "share\n"
+            "softmax_0  row-reduction   12.3 us  5.32 us  2.31x [2.25, 2.36]  "
+            "62.0%\n"
+            "    row-reduction: unroll 2 -> 4\n"
+            "\n"
+            "left stock:\n"
+            "  matmul_1: no strategy applies\n"
+            "  gelu_2: rolled back, variant 1: output 0 differs at [3, 4]\n"
+            "\n"
+            "1 of 3 kernels improved; estimated speedup of the program 1.54x\n"
+            "5 variants in 1.25 s: 1 invalid_recipe, 3 passed, 1 slower\n");
+}
+
+TEST(SummaryTest, EveryLineFitsANarrowTerminal) {
+  std::vector<search::Event> events = wholeRun();
+  for (search::Event &event : events)
+    if (event.type == "kernel_started")
+      event.data["kind"] = "a_class_with_a_name_that_goes_on_and_on";
+  RunRecord run = record(events);
+  for (size_t width : {64, 72, 80, 120}) {
+    std::string text = summaryText(run, width);
+    EXPECT_LE(widthOf(text), width) << text;
+    EXPECT_LE(widthOf(explainText(*run.find("softmax_0"), width)), width);
+  }
+}
+
+TEST(SummaryTest, TextsFromOutsideCannotReachTheTerminal) {
+  std::string nasty = "\x1b[2J\xc3\xa9\n\t";
+  std::vector<search::Event> events = wholeRun();
+  for (search::Event &event : events) {
+    if (event.data.contains("kernel"))
+      event.data["kernel"] = getStringOr(event.data, "kernel", "") + nasty;
+    if (event.data.contains("rationale"))
+      event.data["rationale"] = nasty;
+  }
+  RunRecord run = record(events);
+  EXPECT_EQ(run.kernels().size(), 3u);
+  EXPECT_TRUE(isPlain(summaryText(run)));
+  for (const KernelRecord &kernel : run.kernels())
+    EXPECT_TRUE(isPlain(explainText(kernel)));
+}
+
+TEST(SummaryTest, ARunThatWasCutShortSaysSo) {
+  std::vector<search::Event> events = {startRun(), startKernel("a", 0.5),
+                                       finishRun("interrupted")};
+  EXPECT_EQ(summaryText(record(events)),
+            "left stock:\n"
+            "  a: the run ended before its search\n"
+            "\n"
+            "0 of 1 kernel improved\n"
+            "stopped: interrupted\n");
+}
+
+TEST(SummaryTest, ARunWithoutKernelsIsAnAnswerToo) {
+  EXPECT_EQ(summaryText(record({startRun(), finishRun()})),
+            "0 of 0 kernels improved\n");
+}
+
+TEST(SummaryTest, ManyKernelsWithOneReasonShareAParagraph) {
+  std::vector<search::Event> events = {startRun()};
+  for (int i = 0; i < 200; ++i) {
+    events.push_back(startKernel("k" + std::to_string(i), 0.001));
+    events.push_back(finishKernel("k" + std::to_string(i), "no_strategy"));
+  }
+  EXPECT_EQ(summaryText(record(events)),
+            "left stock:\n"
+            "  k0, k1, k2, k3, k4, k5, k6, k7 and 192 more: no strategy "
+            "applies\n"
+            "\n"
+            "0 of 200 kernels improved\n");
+}
+
+TEST(SummaryTest, AKernelWhoseVariantsAllLostSaysSo) {
+  std::vector<search::Event> events = {
+      startRun(),
+      startKernel("a", 0.5),
+      baseline("a"),
+      trial("a", 1, 0, rows(2, 8), 0.8, Disposition::Slower, 3),
+      trial("a", 2, 0, rows(2, 8), 0, Disposition::Duplicate, 0),
+      finishKernel("a", "budget", "variants")};
+  std::string text = summaryText(record(events));
+  EXPECT_NE(text.find("a: none of 1 variant was accepted as faster; the budget "
+                      "is used up: variants"),
+            std::string::npos)
+      << text;
+}
+
+TEST(SummaryTest, JsonHoldsTheSame) {
+  Json json = summaryJson(record(wholeRun()));
+  EXPECT_EQ(json["module"], "softmax.mlir");
+  EXPECT_EQ(json["variants"], 5);
+  ASSERT_EQ(json["kernels"].size(), 3u);
+  const Json &softmax = json["kernels"][0];
+  EXPECT_EQ(softmax["name"], "softmax_0");
+  EXPECT_EQ(softmax["winner"]["ticket"], 3);
+  EXPECT_EQ(softmax["winner"]["measurement"]["speedup"]["middle"], 2.31);
+  EXPECT_EQ(softmax["changed"], "row-reduction: unroll 2 -> 4");
+  EXPECT_TRUE(softmax["left_stock"].is_null());
+  EXPECT_TRUE(json["kernels"][1]["winner"].is_null());
+  EXPECT_EQ(json["kernels"][1]["left_stock"], "no strategy applies");
+}
+
+TEST(SummaryTest, AWinnerThatIsRolledBackLaterIsNoWinner) {
+  std::vector<search::Event> events = wholeRun();
+  events.push_back(verdict("softmax_0", 3, 2.31, "the program differs"));
+  RunRecord run = record(events);
+  EXPECT_EQ(run.find("softmax_0")->winner(), nullptr);
+  EXPECT_EQ(estimatedSpeedup(run), 1);
+  EXPECT_NE(summaryText(run).find("rolled back, variant 3: the program "
+                                  "differs"),
+            std::string::npos);
+}
+
+TEST(SummaryTest, AmdahlsLawNeedsTheShare) {
+  std::vector<search::Event> events = {startRun(), startKernel("a", 0.5),
+                                       trial("a", 1, 0, rows(2, 8), 2),
+                                       verdict("a", 1, 2)};
+  EXPECT_DOUBLE_EQ(estimatedSpeedup(record(events)), 1 / 0.75);
+}
+
+TEST(ExplainTest, TheWayToTheWinnerIsShownStepByStep) {
+  RunRecord run = record(wholeRun());
+  EXPECT_EQ(explainText(*run.find("softmax_0")),
+            "kernel 'softmax_0': from 12.3 us (stock-fused) to 5.32 us, 2.31x "
+            "[2.25, 2.36]\n"
+            "variant  step   proposer  speedup   gain\n"
+            "      1  seed   builtin     2.10x  +110%\n"
+            "    row-reduction: all knobs at their defaults (because)\n"
+            "      3  small  builtin     2.31x   +10%\n"
+            "    unroll 2 -> 4 (because)\n");
+}
+
+TEST(ExplainTest, WithoutAWinnerTheBestIsShownOrNothing) {
+  RunRecord run = record(wholeRun());
+  EXPECT_NE(explainText(*run.find("gelu_2")).find("accepted\n"),
+            std::string::npos);
+  EXPECT_EQ(explainText(*run.find("matmul_1")),
+            "kernel 'matmul_1': no variant was faster than the baseline\n");
+}
+
+TEST(ExplainTest, ACycleOfParentsEnds) {
+  std::vector<search::Event> events = {
+      startRun(), startKernel("a", 0.5), trial("a", 1, 2, rows(2, 8), 2),
+      trial("a", 2, 2, rows(4, 8), 2), incumbent("a", 2)};
+  EXPECT_NE(explainText(*record(events).find("a")).find("      2  small"),
+            std::string::npos);
+}
+
+TEST(RunRecordTest, EventsThatCannotBeReadAreLeftOut) {
+  RunRecord run = record(wholeRun());
+  std::string before = summaryText(run);
+  for (const char *type : {"trial", "baseline", "incumbent", "accepted",
+                           "kernel_finished", "rolled_back", "unheard_of"})
+    for (const Json &kernel : {Json("unknown"), Json(7), Json()})
+      EXPECT_TRUE(run.notify({type, Json{{"kernel", kernel}}}));
+  EXPECT_EQ(summaryText(run), before);
+  EXPECT_TRUE(run.notify({"trial", Json{{"kernel", "softmax_0"}}}));
+  EXPECT_EQ(run.find("softmax_0")->trials.size(), 4u);
+}
+
+TEST(RunRecordTest, TheSameEventsTwiceCountOnce) {
+  std::vector<search::Event> twice = wholeRun();
+  std::vector<search::Event> once = twice;
+  twice.insert(twice.end(), once.begin(), once.end());
+  EXPECT_EQ(record(twice).variants(), record(once).variants());
+  EXPECT_EQ(record(twice).wallNs(), record(once).wallNs());
+}
+
+} // namespace

@@ -1,0 +1,215 @@
+//===- CompileServerBuilderTest.cpp ---------------------------------------===//
+
+#include "kernelbrain/Build/CompileServerBuilder.h"
+
+#include "gtest/gtest.h"
+#include <csignal>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+#include <unistd.h>
+
+using namespace kernelbrain;
+using namespace kernelbrain::build;
+using search::BuildRequest;
+
+namespace {
+class CompileServerBuilderTest : public testing::Test {
+protected:
+  void SetUp() override {
+    std::signal(SIGPIPE, SIG_IGN);
+    char name[] = "/tmp/kb-build-XXXXXX";
+    folder = mkdtemp(name);
+  }
+  void TearDown() override {
+    builder.reset();
+    (void)!std::system(("rm -rf " + folder).c_str());
+  }
+
+  Status start(const std::string &mode) {
+    CompileServerOptions options;
+    options.program = KB_FAKE_SERVER;
+    options.targetCpu = mode + ":" + folder + "/starts";
+    options.deadlineSeconds = 1;
+    options.store = storeInDirectory(folder);
+    auto started = CompileServerBuilder::start(options);
+    if (!started)
+      return started.error();
+    builder = std::move(*started);
+    return {};
+  }
+
+  void startWithKernel(const std::string &mode) {
+    Status started = start(mode);
+    ASSERT_TRUE(started) << started.error().message;
+    Kernel kernel;
+    kernel.name = "k";
+    ASSERT_TRUE(builder->addKernel(kernel, "text"));
+  }
+
+  Status submit(uint64_t id, const std::string &strategy = "stock",
+                bool staticOnly = false) {
+    BuildRequest request;
+    request.id = id;
+    request.kernel = "k";
+    request.recipe.strategy = strategy;
+    request.staticOnly = staticOnly;
+    return builder->submit(request);
+  }
+
+  std::string contents(const std::string &path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+  }
+
+  std::string folder;
+  std::unique_ptr<CompileServerBuilder> builder;
+};
+
+TEST_F(CompileServerBuilderTest, BuildsAndStoresArtifacts) {
+  startWithKernel("normal");
+  EXPECT_EQ(builder->llvmVersion(), "22.1.8");
+  EXPECT_EQ(builder->strategyLibrary(), "hash");
+  ASSERT_TRUE(submit(41));
+  auto result = builder->wait();
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->id, 41u);
+  EXPECT_EQ(result->disposition, Disposition::Passed);
+  EXPECT_EQ(result->staticNs, 5);
+  EXPECT_EQ(result->buildNs, 7);
+  EXPECT_EQ(result->artifact.manifest.entry, "k");
+  EXPECT_EQ(contents(result->artifact.path), "artifact of stock");
+}
+
+TEST_F(CompileServerBuilderTest, StoresNothingForStaticOrFailedBuilds) {
+  startWithKernel("normal");
+  ASSERT_TRUE(submit(1, "stock", /*staticOnly=*/true));
+  auto legal = builder->wait();
+  ASSERT_TRUE(legal);
+  EXPECT_EQ(legal->disposition, Disposition::Passed);
+  EXPECT_EQ(legal->artifact.path, "");
+  ASSERT_TRUE(submit(2, "bad"));
+  auto failed = builder->wait();
+  ASSERT_TRUE(failed);
+  EXPECT_EQ(failed->disposition, Disposition::BuildFailed);
+  EXPECT_EQ(failed->reason, "no such thing");
+  EXPECT_EQ(failed->artifact.path, "");
+}
+
+TEST_F(CompileServerBuilderTest, ReportsAnUnwritableStore) {
+  startWithKernel("normal");
+  (void)!std::system(("rm -rf " + folder).c_str());
+  ASSERT_TRUE(submit(1));
+  auto result = builder->wait();
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->disposition, Disposition::HarnessFault);
+  EXPECT_NE(result->reason.find("cannot create"), std::string::npos);
+}
+
+TEST_F(CompileServerBuilderTest, RefusesWrongServers) {
+  Status old = start("old");
+  ASSERT_FALSE(old);
+  EXPECT_NE(old.error().message.find("expected protocol 1, found 0"),
+            std::string::npos);
+  Status refused = start("refuses");
+  ASSERT_FALSE(refused);
+  EXPECT_NE(refused.error().message.find("expected protocol 7"),
+            std::string::npos);
+  Status dead = start("dies-at-start");
+  ASSERT_FALSE(dead);
+  EXPECT_NE(dead.error().message.find("end of file"), std::string::npos);
+}
+
+TEST_F(CompileServerBuilderTest, ReportsAMissingProgram) {
+  CompileServerOptions options;
+  options.program = folder + "/nothing";
+  EXPECT_FALSE(CompileServerBuilder::start(options));
+}
+
+TEST_F(CompileServerBuilderTest, RefusesUnknownAndBadKernels) {
+  startWithKernel("normal");
+  BuildRequest request;
+  request.kernel = "other";
+  EXPECT_FALSE(builder->submit(request));
+  Kernel kernel;
+  kernel.name = "other";
+  Status added = builder->addKernel(kernel, "bad");
+  ASSERT_FALSE(added);
+  EXPECT_EQ(added.error().message, "kernel 'other': no kb.kernel");
+  EXPECT_FALSE(builder->submit(request));
+}
+
+TEST_F(CompileServerBuilderTest, WaitWithoutABuildIsAnError) {
+  startWithKernel("normal");
+  EXPECT_FALSE(builder->wait());
+}
+
+TEST_F(CompileServerBuilderTest, RestartsADeadServerAndBuildsAgain) {
+  for (const char *mode : {"dies-once", "talks-rubbish"}) {
+    std::remove((folder + "/starts").c_str());
+    startWithKernel(mode);
+    ASSERT_TRUE(submit(1));
+    ASSERT_TRUE(submit(2));
+    for (int count = 0; count < 2; ++count) {
+      auto result = builder->wait();
+      ASSERT_TRUE(result) << mode << ": " << result.error().message;
+      EXPECT_EQ(result->disposition, Disposition::Passed) << mode;
+    }
+    EXPECT_EQ(builder->restarts(), 1u) << mode;
+  }
+}
+
+TEST_F(CompileServerBuilderTest, GivesUpABuildThatDiesTwice) {
+  startWithKernel("dies");
+  ASSERT_TRUE(submit(1));
+  auto result = builder->wait();
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->disposition, Disposition::HarnessFault);
+  EXPECT_EQ(builder->restarts(), 2u);
+}
+
+TEST_F(CompileServerBuilderTest, GivesUpAServerThatKeepsDying) {
+  startWithKernel("dies");
+  Status status;
+  for (uint64_t id = 1; id < 5 && status; ++id) {
+    status = submit(id);
+    if (status)
+      if (auto result = builder->wait(); !result)
+        status = result.error();
+  }
+  ASSERT_FALSE(status);
+  EXPECT_NE(status.error().message.find("cannot be kept running"),
+            std::string::npos);
+}
+
+TEST_F(CompileServerBuilderTest, KeepsResultsThatComeBeforeAPauseIsConfirmed) {
+  startWithKernel("answers-at-pause");
+  ASSERT_TRUE(submit(1));
+  ASSERT_TRUE(submit(2));
+  ASSERT_TRUE(builder->setPaused(true));
+  ASSERT_TRUE(builder->setPaused(true));
+  for (uint64_t id : {1, 2}) {
+    auto result = builder->wait();
+    ASSERT_TRUE(result);
+    EXPECT_EQ(result->id, id);
+  }
+  Recipe recipe;
+  recipe.strategy = "stock";
+  EXPECT_FALSE(builder->implementation("k", recipe));
+  ASSERT_TRUE(builder->setPaused(false));
+}
+
+TEST_F(CompileServerBuilderTest, ReturnsImplementations) {
+  startWithKernel("normal");
+  Recipe recipe;
+  recipe.strategy = "stock";
+  auto code = builder->implementation("k", recipe);
+  ASSERT_TRUE(code);
+  EXPECT_EQ(*code, "implementation of stock");
+  recipe.strategy = "bad";
+  auto bad = builder->implementation("k", recipe);
+  ASSERT_FALSE(bad);
+  EXPECT_EQ(bad.error().message, "build_failed: no such thing");
+}
+} // namespace

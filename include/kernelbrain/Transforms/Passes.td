@@ -32,6 +32,43 @@ def NormalizePass : Pass<"kb-normalize", "::mlir::ModuleOp"> {
   ];
 }
 
+def OutlinePass : Pass<"kb-outline", "::mlir::ModuleOp"> {
+  let summary = "Moves regions worth a kernel into kernels";
+  let description = [{
+    Partitions the tensor operations of every function, also in loops and
+    branches, into regions of a known class (`kind`), moves each into a
+    `kb.kernel` of the private nested `module @kb.kernels`, and leaves a
+    `kb.call`. Equal bodies share one kernel. Fills, masks, small constants and
+    widening casts are repeated in each kernel that uses them; constants of more
+    than 64 elements become arguments; a dynamic extent is taken from an
+    argument. `cf.assert` in a body stays, exactly once.
+
+    A function marked `kb.kernel` is outlined whole; an operation or function
+    marked `kb.skip` is left alone. What no kernel can hold stays as it is, and
+    a remark says why.
+
+    `print-regions` writes one line for each region to the error stream: name,
+    class, number of operations, bytes that cross its border, operations, share
+    of the estimated time; and why it stays, or of which kernel it is a copy.
+  }];
+  let dependentDialects = [
+    "::kernelbrain::kb::KBDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::affine::AffineDialect", "::mlir::func::FuncDialect",
+    "::mlir::index::IndexDialect", "::mlir::math::MathDialect",
+    "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect",
+    "::mlir::tosa::TosaDialect",
+  ];
+  let options = [
+    Option<"kernelNames", "kernels", "std::string", "\"\"",
+           "Outline only the kernels whose names match this expression">,
+    Option<"printRegions", "print-regions", "bool", "false",
+           "Write the regions to the error stream">,
+    Option<"normalize", "normalize", "bool", "true",
+           "Run kb-normalize first">,
+  ];
+}
+
 def InlinePass : Pass<"kb-inline", "::mlir::ModuleOp"> {
   let summary = "Puts kernels back where they are called";
   let description = [{

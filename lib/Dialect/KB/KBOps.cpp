@@ -195,6 +195,8 @@ void CallOp::getEffects(
       add(MemoryEffects::Read::get(), operand);
     add(MemoryEffects::Write::get(), operand);
   }
+  if (getAsserts()) // As cf.assert does.
+    effects.emplace_back(MemoryEffects::Write::get());
 }
 
 bool CallOp::bufferizesToMemoryRead(OpOperand &operand, const AnalysisState &) {

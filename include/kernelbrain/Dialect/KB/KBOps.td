@@ -107,7 +107,8 @@ def KB_CallOp : KB_Op<"call", [
     and never alias an input. Before the splice the callee is
     `@kb.kernels::@name`, a `kb.kernel`; after it a `func.func` on memrefs of
     fully dynamic layout (the *shim*), to which the call bufferizes without a
-    copy.
+    copy. A call of a kernel whose body may fail has `asserts`: it is not
+    removed, merged or moved past other effects.
 
     ```mlir
     %r = kb.call @kb.kernels::@gelu ins(%x : tensor<64x128xf32>)
@@ -123,7 +124,8 @@ def KB_CallOp : KB_Op<"call", [
     SymbolRefAttr:$callee,
     Variadic<AnyTypeOf<[AnyRankedTensor, AnyRankedOrUnrankedMemRef]>>:$inputs,
     Variadic<AnyTypeOf<[AnyRankedTensor, AnyRankedOrUnrankedMemRef]>>:$outputs,
-    OptionalAttr<DenseBoolArrayAttr>:$reads_outputs);
+    OptionalAttr<DenseBoolArrayAttr>:$reads_outputs,
+    UnitAttr:$asserts);
   let results = (outs Variadic<AnyRankedTensor>:$results);
   let assemblyFormat = [{
     $callee `ins` `(` ($inputs^ `:` type($inputs))? `)`

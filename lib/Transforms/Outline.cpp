@@ -1,0 +1,67 @@
+//===- Outline.cpp - kb-outline -------------------------------------------===//
+
+#include "kernelbrain/Transforms/Passes.h"
+
+#include "Outliner.h"
+#include "kernelbrain/Dialect/KB/KB.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Index/IR/IndexDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Tosa/IR/TosaOps.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Pass/PassManager.h"
+
+using namespace mlir;
+using namespace kernelbrain;
+
+namespace kernelbrain {
+#define GEN_PASS_DEF_OUTLINEPASS
+#include "kernelbrain/Transforms/Passes.h.inc"
+} // namespace kernelbrain
+
+namespace {
+
+struct OutlinePass : kernelbrain::impl::OutlinePassBase<OutlinePass> {
+  using OutlinePassBase::OutlinePassBase;
+
+  void runOnOperation() override;
+};
+
+void OutlinePass::runOnOperation() {
+  std::optional<llvm::Regex> wanted;
+  if (!kernelNames.empty()) {
+    wanted.emplace(kernelNames);
+    std::string error;
+    if (!wanted->isValid(error)) {
+      getOperation().emitError("invalid regular expression '")
+          << kernelNames << "' in option 'kernels': " << error;
+      return signalPassFailure();
+    }
+  }
+  if (normalize) {
+    OpPassManager pipeline(ModuleOp::getOperationName());
+    pipeline.addPass(createNormalizePass());
+    if (failed(runPipeline(pipeline, getOperation())))
+      return signalPassFailure();
+  }
+  auto run = [&](OpPassManager &pipeline, Operation *op) {
+    return runPipeline(pipeline, op);
+  };
+  Outliner outliner(getOperation(), wanted ? &*wanted : nullptr, run);
+  SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
+  for (func::FuncOp function : functions)
+    if (!function.isExternal() &&
+        !function->hasAttr(kb::KBDialect::getSkipMarkerName()) &&
+        failed(outliner.outline(function)))
+      return signalPassFailure();
+  outliner.setShares();
+  if (printRegions)
+    outliner.print(llvm::errs());
+}
+
+} // namespace

@@ -108,10 +108,12 @@ Result<bool> SearchLoop::grow(Random &random) {
 Result<std::optional<Proposal>> SearchLoop::ask(const Selection &selection,
                                                 Random &random) {
   ProposeContext asked = makeContext(selection, random);
+  // A stream of its own: what a proposer draws moves no later selection.
+  Random drawn({context.options.seed, kernelKey, asked.ticket, random.next()});
   int64_t tokens = 0, microMoney = 0;
   for (int attempt = 0; attempt < maxAttempts; ++attempt) {
     Result<Proposal> proposal =
-        context.services.proposer->propose(asked, random);
+        context.services.proposer->propose(asked, drawn);
     if (!proposal)
       return proposal.error().withContext("cannot propose ticket " +
                                           std::to_string(asked.ticket) +

@@ -179,6 +179,38 @@ TEST_F(JournalTest, OnlyACompleteRunIsFinished) {
   EXPECT_FALSE(contents.finished());
 }
 
+TEST_F(JournalTest, AKillAtAnyMomentLosesNoWrittenEvent) {
+  for (int round = 0; round < 10; ++round) {
+    path = folder + "/journal" + std::to_string(round);
+    int acknowledged[2];
+    ASSERT_EQ(::pipe(acknowledged), 0);
+    pid_t child = ::fork();
+    if (child == 0) {
+      auto journal = Journal::create(path);
+      for (int64_t ticket = 1;; ++ticket)
+        if (!journal || !(*journal)->notify(trial("k", ticket)) ||
+            ::write(acknowledged[1], "x", 1) != 1)
+          ::_exit(1);
+    }
+    ::close(acknowledged[1]);
+    char byte;
+    ASSERT_EQ(::read(acknowledged[0], &byte, 1), 1);
+    ::usleep(useconds_t(137 * round));
+    ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+    size_t count = 1;
+    while (::read(acknowledged[0], &byte, 1) == 1)
+      ++count;
+    ::close(acknowledged[0]);
+    auto contents = readJournal(path);
+    ASSERT_TRUE(contents);
+    EXPECT_GE(contents->events.size(), count);
+    EXPECT_LE(contents->events.size(), count + 1);
+    // And the run goes on from there.
+    ASSERT_TRUE(Journal::resume(path, *contents));
+  }
+}
+
 TEST_F(JournalTest, AFullDiskIsAnErrorAndLosesNoEarlierLine) {
   writeThree();
   std::string before = *readFile(path);

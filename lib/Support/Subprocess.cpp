@@ -92,14 +92,17 @@ std::vector<char *> pointers(const std::vector<std::string> &texts) {
 }
 
 void prepare(SpawnSettings &settings, const Pipe &input, const Pipe &output,
-             bool inheritStderr) {
+             const SubprocessOptions &options) {
   posix_spawn_file_actions_adddup2(&settings.actions, input.read, 0);
   posix_spawn_file_actions_adddup2(&settings.actions, output.write, 1);
-  if (!inheritStderr)
+  if (!options.inheritStderr)
     posix_spawn_file_actions_addopen(&settings.actions, 2, "/dev/null",
                                      O_WRONLY, 0);
+  bool inherits = options.inherited >= 0;
+  if (inherits)
+    posix_spawn_file_actions_adddup2(&settings.actions, options.inherited, 3);
   // A host that loads the plugin may hold descriptors without close-on-exec.
-  posix_spawn_file_actions_addclosefrom_np(&settings.actions, 3);
+  posix_spawn_file_actions_addclosefrom_np(&settings.actions, inherits ? 4 : 3);
   // Ignored signals stay ignored over exec, so give the child the defaults.
   sigset_t none, defaults;
   sigemptyset(&none);
@@ -126,7 +129,7 @@ Result<Subprocess> Subprocess::start(const SubprocessOptions &options) {
   if (!input.open() || !output.open())
     return failure(errno);
   SpawnSettings settings;
-  prepare(settings, input, output, options.inheritStderr);
+  prepare(settings, input, output, options);
   std::vector<std::string> environment =
       options.environment.empty() ? scrubbedEnvironment() : options.environment;
   Subprocess process;

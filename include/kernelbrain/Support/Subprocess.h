@@ -23,6 +23,7 @@ struct SubprocessOptions {
   /// The whole environment, "NAME=value"; empty: scrubbedEnvironment().
   std::vector<std::string> environment;
   bool inheritStderr = true; ///< else standard error goes to /dev/null
+  int inherited = -1; ///< if given, a descriptor that the child gets as 3
 };
 
 /// PATH, HOME, TMPDIR, LANG, LD_LIBRARY_PATH and sanitizer options of this

@@ -1,0 +1,100 @@
+//===- KernelBank.h - Inputs, references and baselines of a kernel -*- C++
+//-*-===//
+
+#ifndef KERNELBRAIN_EVALUATE_DEVICE_KERNELBANK_H
+#define KERNELBRAIN_EVALUATE_DEVICE_KERNELBANK_H
+
+#include "kernelbrain/Evaluate/Device/InputSets.h"
+#include "kernelbrain/Evaluate/Device/RunnerProcess.h"
+#include "kernelbrain/Evaluate/Device/Verdict.h"
+#include "kernelbrain/Evaluate/Protocol/Messages.h"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace kernelbrain::evaluate {
+
+struct CheckerOptions {
+  RunnerSetup runner;
+  std::string leaseFile;
+  /// Of the memory bus; no kernel on this host is faster. The datasheet's 12
+  /// channels of DDR5-4800 of the largest current host socket.
+  double peakBytesPerSecond = 460.8e9;
+  double cacheBytes = 0;      ///< of the last level; 0: ask the system
+  int64_t callDeadlineMs = 0; ///< of one call; 0: from the baseline's time
+};
+
+/// One input set with what its outputs should be.
+struct BankSet {
+  InputSet inputs;
+  std::vector<OutputReference> outputs; ///< empty for a violating set
+};
+
+/// Everything the checker knows about an open kernel. Inputs are drawn again
+/// whenever they are needed; of references the kept tiles stay.
+class KernelBank {
+public:
+  /// Runs reference and baselines in processes of their own, which are gone on
+  /// return. `everySet`: all kinds of inputs, else as many as a check uses.
+  static Result<std::unique_ptr<KernelBank>>
+  build(const CheckerOptions &options, const KernelRequest &request,
+        bool everySet);
+
+  const Kernel &kernel() const { return request.kernel; }
+  const KernelRequest &asked() const { return request; }
+  const std::vector<BankSet> &sets() const { return bankSets; }
+  const KernelReply &summary() const { return reply; }
+  /// Milliseconds that one call of a variant may take.
+  int64_t callDeadlineMs() const { return deadlineMs; }
+  int64_t baselineNs() const { return reply.timesNs[size_t(reply.baseline)]; }
+
+  // Buffers of the kernel's own types, one slot an argument.
+  SharedBuffers &buffers() { return shared; }
+  int64_t argumentBytes(size_t position,
+                        const std::vector<int64_t> &dims) const;
+  char *data(size_t position, const InputSet &set, Placement placement);
+  std::vector<int64_t> offsets(const InputSet &set, Placement placement) const;
+  /// Draws all inputs; returns their hashes, by position.
+  std::vector<uint64_t> drawInputs(const InputSet &set, Placement placement);
+  /// Poisons outputs and guard zones.
+  void poison(const InputSet &set, Placement placement, Poison poison);
+  /// The members of `run` and `time` for `set`.
+  Json callOf(const InputSet &set, Placement placement, int64_t workspace0,
+              int64_t workspace1) const;
+
+private:
+  KernelBank(const CheckerOptions &options, const KernelRequest &request,
+             SharedBuffers shared)
+      : options(options), request(request), shared(std::move(shared)) {}
+
+  struct Source; // a process that computes outputs
+  Status fillSets(bool everySet);
+  Status addSet(InputSet set, Source &baseline, Source &reference);
+  Status addViolatingSet(Source &baseline);
+  Status timeBaselines(Source &first);
+  Status findInsensitive(Source &baseline);
+  Result<bool> runBaseline(InputSet &set, Source &baseline);
+  Status runReference(BankSet &set, Source &reference, bool perturbed);
+  std::vector<InputSet> plan(bool everySet) const;
+  double shareOfNaN(const InputSet &set);
+
+  CheckerOptions options;
+  KernelRequest request;
+  SharedBuffers shared;
+  std::vector<BankSet> bankSets;
+  KernelReply reply;
+  int64_t deadlineMs = 60000;
+  int64_t keptBytes = 0; ///< of references
+  int64_t startNs = 0;
+};
+
+/// Empty if a manifest's signature is the kernel's, else the difference. With
+/// `promoted`, float types may be f64.
+std::string signatureMismatch(const Kernel &kernel, const Manifest &manifest,
+                              bool promoted);
+
+} // namespace kernelbrain::evaluate
+
+#endif // KERNELBRAIN_EVALUATE_DEVICE_KERNELBANK_H

@@ -1,0 +1,41 @@
+//===- KernelChecker.h - Checks, times and accepts variants -----*- C++ -*-===//
+
+#ifndef KERNELBRAIN_EVALUATE_DEVICE_KERNELCHECKER_H
+#define KERNELBRAIN_EVALUATE_DEVICE_KERNELCHECKER_H
+
+#include "kernelbrain/Evaluate/Device/KernelBank.h"
+#include "kernelbrain/Evaluate/Device/Timing.h"
+
+#include <memory>
+#include <string>
+
+namespace kernelbrain::evaluate {
+
+/// The verdicts on variants of one kernel. Every request gets a runner of its
+/// own, so that nothing of a variant outlives it. Faults of the harness are
+/// measurements with HarnessFault.
+class KernelChecker {
+public:
+  static Result<std::unique_ptr<KernelChecker>>
+  open(const CheckerOptions &options, const KernelRequest &request);
+
+  const KernelReply &summary() const { return bank->summary(); }
+
+  Measurement check(const std::string &artifact);
+  Measurement time(const std::string &artifact, const std::string &against,
+                   bool full);
+  /// `against` may be empty: the fastest baseline.
+  Measurement accept(const std::string &artifact, const std::string &against,
+                     uint64_t seed);
+
+private:
+  KernelChecker(const CheckerOptions &options, std::unique_ptr<KernelBank> bank)
+      : options(options), bank(std::move(bank)) {}
+
+  CheckerOptions options;
+  std::unique_ptr<KernelBank> bank;
+};
+
+} // namespace kernelbrain::evaluate
+
+#endif // KERNELBRAIN_EVALUATE_DEVICE_KERNELCHECKER_H

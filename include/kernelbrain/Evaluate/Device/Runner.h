@@ -1,0 +1,40 @@
+//===- Runner.h - The process that variants run in --------------*- C++ -*-===//
+//
+// `kb-worker --run`: loads artifacts and calls them on buffers that it shares
+// with the checker. It is trusted with nothing: it knows no seed, no reference
+// and no verdict, and what it says about a run is checked where it matters.
+//
+// It speaks frames (Support/Frame.h) on standard input and output:
+//   map   {bytes, forbidden}                        -> mapped {sandbox}
+//   load  {slot, path}                              -> loaded {manifest} |
+//   failed run   {slot, offsets, dims, workspace, poison, fork}
+//                                 -> ran {status, signal, wall_ns, faults}
+//   call  {slot, function, arguments, results, area, room} -> called {results}
+//   time  {slots, pairs, batches, control, seed} and the members of `run`, or
+//         of `call`               -> timed {batches, samples, total_ns}
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KERNELBRAIN_EVALUATE_DEVICE_RUNNER_H
+#define KERNELBRAIN_EVALUATE_DEVICE_RUNNER_H
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kernelbrain::evaluate {
+
+struct RunnerOptions {
+  std::vector<std::string>
+      readable;                  ///< files and folders code may be read from
+  int64_t addressSpaceBytes = 0; ///< beyond the shared buffers
+  bool allowFork = false;        ///< for runs that are expected to abort
+};
+
+/// Serves requests until end of file; returns the exit status of the process.
+/// The shared buffers are descriptor 3.
+int serveRunner(const RunnerOptions &options);
+
+} // namespace kernelbrain::evaluate
+
+#endif // KERNELBRAIN_EVALUATE_DEVICE_RUNNER_H

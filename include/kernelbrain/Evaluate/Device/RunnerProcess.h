@@ -1,0 +1,75 @@
+//===- RunnerProcess.h - The checker's end of a runner ----------*- C++ -*-===//
+
+#ifndef KERNELBRAIN_EVALUATE_DEVICE_RUNNERPROCESS_H
+#define KERNELBRAIN_EVALUATE_DEVICE_RUNNERPROCESS_H
+
+#include "kernelbrain/Core/Artifact.h"
+#include "kernelbrain/Core/Measurement.h"
+#include "kernelbrain/Evaluate/Device/SharedBuffers.h"
+#include "kernelbrain/Support/Frame.h"
+#include "kernelbrain/Support/Subprocess.h"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace kernelbrain::evaluate {
+
+/// How a step with a variant went: Passed, or what became of the variant.
+struct Outcome {
+  Disposition disposition = Disposition::Passed;
+  std::string reason;
+
+  explicit operator bool() const { return disposition == Disposition::Passed; }
+  static Outcome fault(const Error &error) {
+    return {Disposition::HarnessFault, error.message};
+  }
+};
+
+/// Where runners come from and what they may.
+struct RunnerSetup {
+  std::string program;                    ///< path of kb-worker
+  int64_t memoryBytes = int64_t(4) << 30; ///< beyond the shared buffers
+};
+
+struct RunReply {
+  int32_t status = 0;
+  int signal = 0; ///< of a run in a child
+  int64_t wallNs = 0;
+};
+
+/// One runner. A runner that died or was killed answers nothing any more.
+class RunnerProcess {
+public:
+  /// Starts a runner that shares `buffers` and may read the folders of
+  /// `artifacts`.
+  static Result<RunnerProcess> start(const RunnerSetup &setup,
+                                     const SharedBuffers &buffers,
+                                     const std::vector<std::string> &artifacts,
+                                     bool allowFork);
+
+  /// Sends a request and waits for the reply. Crashed and TimedOut are about
+  /// the code that ran; the runner is gone then.
+  Outcome ask(const Json &request, int64_t deadlineMs, Json &reply);
+
+  /// Loads a shared object into slot 0 or 1 and reads its manifest.
+  Outcome load(int slot, const std::string &path, Manifest &manifest);
+  /// Runs a kernel: `request` without its type.
+  Outcome run(Json request, int64_t deadlineMs, RunReply &reply);
+
+  const std::vector<std::string> &sandbox() const { return measures; }
+  pid_t pid() const { return process.pid(); }
+
+private:
+  explicit RunnerProcess(Subprocess process) : process(std::move(process)) {}
+  Outcome died();
+
+  Subprocess process;
+  FrameParser parser;
+  size_t received = 0; ///< bytes of the reply so far
+  std::vector<std::string> measures;
+};
+
+} // namespace kernelbrain::evaluate
+
+#endif // KERNELBRAIN_EVALUATE_DEVICE_RUNNERPROCESS_H

@@ -1,0 +1,101 @@
+//===- Verdict.h - Is an output right? --------------------------*- C++ -*-===//
+//
+// Outputs are compared with f64 references tile by tile (32 x 32): how far is
+// an element from the correctly rounded reference, in units of the largest
+// magnitude of its tile. docs/Evaluation.md gives the reasons.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef KERNELBRAIN_EVALUATE_DEVICE_VERDICT_H
+#define KERNELBRAIN_EVALUATE_DEVICE_VERDICT_H
+
+#include "kernelbrain/Core/Kernel.h"
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace kernelbrain::evaluate {
+
+/// An output of `elements` elements seen as a matrix that is cut into tiles.
+struct TileGrid {
+  static constexpr int64_t edge = 32;
+  explicit TileGrid(const std::vector<int64_t> &extents);
+  int64_t elements, columns, tileRows, tileColumns;
+
+  int64_t tiles() const { return tileRows * tileColumns; }
+  struct Run {
+    int64_t begin, count; ///< elements
+  };
+  /// Row `row` of tile `tile`; count 0 beyond the edge.
+  Run run(int64_t tile, int64_t row) const;
+};
+
+/// Error of one output over the tiles of its reference.
+struct OutputError {
+  double largest = 0; ///< elementwise, in units of the tile's scale
+  double rms = 0;     ///< largest of the tiles' root mean squares, same units
+  double share = 0;   ///< of elements that are not the rounded reference
+  int64_t wrongClass = -1; ///< first element of another class (NaN, Inf), or -1
+  int64_t worst = -1;      ///< element of `largest`
+};
+
+/// What one output of one input set should be.
+struct OutputReference {
+  Argument argument;
+  std::vector<int64_t> extents;
+  std::vector<int64_t> tiles;    ///< which ones are kept, ascending
+  std::vector<double> values;    ///< of those tiles, row by row (floats)
+  std::vector<int64_t> integers; ///< the same for integer outputs
+  std::vector<double> scales;    ///< largest magnitude of each tile
+  /// Elements where the baseline is of another class than the reference, and
+  /// the baseline's class.
+  std::vector<std::pair<int64_t, int>> exceptions;
+  OutputError baseline;
+  OutputError lower; ///< of inputs moved by half an ulp of the format below
+  bool hasLower = false;
+
+  bool isDense() const;
+};
+
+/// The bound that one output of one set has to keep.
+struct Bound {
+  double relative = 0; ///< max(1.5 x baseline, conditioning), in tile scales
+  double rms = 0;      ///< the same of the root mean square
+  double share = 1;    ///< for 16-bit outputs; else 1
+  /// A variant with products of the format below would be caught.
+  bool hasPower = false;
+};
+Bound boundOf(const OutputReference &reference);
+
+/// How much of its bound an output uses (1: at the bound), and why.
+struct Judgement {
+  double error = 0;
+  std::string reason; ///< empty if error <= 1
+};
+
+/// Chooses the tiles to keep: all if `limit` is 0 or not exceeded, else
+/// corners, parts of the last row and column of tiles, and random ones, up to
+/// `limit`.
+std::vector<int64_t> chooseTiles(const TileGrid &grid, int64_t limit,
+                                 uint64_t seed);
+
+/// Takes the kept tiles out of a reference output whose elements are `type`.
+void takeReference(OutputReference &reference, ElementType type,
+                   const void *data);
+/// Widens the tiles' scales by the output of perturbed inputs, and measures it.
+void takeLower(OutputReference &reference, ElementType type, const void *data);
+/// Measures the baseline's own error and notes its exceptional elements.
+void takeBaseline(OutputReference &reference, const void *data);
+
+/// Measures an output of the kernel's own type.
+OutputError measureError(const OutputReference &reference, const void *data);
+Judgement judge(const OutputReference &reference, const void *data);
+
+/// "output element (3, 17)".
+std::string elementName(const std::vector<int64_t> &extents, int64_t element);
+
+} // namespace kernelbrain::evaluate
+
+#endif // KERNELBRAIN_EVALUATE_DEVICE_VERDICT_H

@@ -1,0 +1,21 @@
+//===- WorkerServer.h - The request loop of kb-worker -----------*- C++ -*-===//
+
+#ifndef KERNELBRAIN_EVALUATE_DEVICE_WORKERSERVER_H
+#define KERNELBRAIN_EVALUATE_DEVICE_WORKERSERVER_H
+
+#include "kernelbrain/Core/Target.h"
+#include "kernelbrain/Evaluate/Device/KernelBank.h"
+
+namespace kernelbrain::evaluate {
+
+/// What the system tells about this host; LLVM's names of CPU and features are
+/// not known here, and their members stay empty.
+Target describeHost();
+
+/// Answers requests from `input` on `output` until end of file
+/// (docs/Protocols.md, "kb-worker"). Returns the exit status.
+int serveWorker(const CheckerOptions &options, int input, int output);
+
+} // namespace kernelbrain::evaluate
+
+#endif // KERNELBRAIN_EVALUATE_DEVICE_WORKERSERVER_H

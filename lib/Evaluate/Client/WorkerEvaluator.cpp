@@ -1,0 +1,109 @@
+//===- WorkerEvaluator.cpp - Measures on the device -----------------------===//
+
+#include "kernelbrain/Evaluate/Client/WorkerEvaluator.h"
+
+#include "kernelbrain/Support/Random.h"
+
+namespace kernelbrain::evaluate {
+
+Result<std::unique_ptr<WorkerEvaluator>>
+WorkerEvaluator::open(Worker &worker, KernelRequest request) {
+  std::unique_ptr<WorkerEvaluator> evaluator(
+      new WorkerEvaluator(worker, std::move(request)));
+  Status status = evaluator->openKernel();
+  if (!status && !worker.alive())
+    status = evaluator->openKernel();
+  if (!status)
+    return status.error();
+  return evaluator;
+}
+
+WorkerEvaluator::~WorkerEvaluator() {
+  // Frees the references; a worker that died has nothing to forget.
+  if (worker.alive() && generation == worker.generation())
+    (void)bool(
+        worker.request({{"type", "forget"}, {"kernel", request.kernel.name}}));
+}
+
+Status WorkerEvaluator::openKernel() {
+  Json message = toJson(request);
+  message["type"] = "kernel";
+  Result<Json> answer = worker.request(message);
+  if (!answer)
+    return answer.error();
+  Result<KernelReply> parsed = kernelReplyFromJson(*answer);
+  if (!parsed)
+    return parsed.error().withContext("reply of kb-worker");
+  // A kernel that is opened again keeps the baselines' first times: decisions
+  // that were taken stay comparable.
+  if (generation == 0)
+    reply = *parsed;
+  generation = worker.generation();
+  return {};
+}
+
+Result<Measurement> WorkerEvaluator::measure(const char *type,
+                                             const ArtifactRequest &asked) {
+  Json message = toJson(asked);
+  message["type"] = type;
+  std::string why;
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    if (!worker.alive() || generation != worker.generation()) {
+      if (Status status = openKernel(); !status) {
+        why = status.error().message;
+        if (worker.alive())
+          return status.error();
+        continue;
+      }
+    }
+    Result<Json> answer = worker.request(message);
+    if (!answer) {
+      why = answer.error().message;
+      if (worker.alive())
+        return answer.error();
+      continue;
+    }
+    Result<Json> object = getObject(*answer, "measurement");
+    if (!object)
+      return object.error().withContext("reply of kb-worker");
+    Result<Measurement> measurement = measurementFromJson(*object);
+    if (measurement)
+      measurement->details["cost_ns"] = getIntegerOr(*answer, "cost_ns", 0);
+    return measurement;
+  }
+  Measurement fault;
+  fault.disposition = Disposition::HarnessFault;
+  fault.reason = why;
+  fault.details = {{"cost_ns", 0}};
+  return fault;
+}
+
+Result<Measurement> WorkerEvaluator::check(const Artifact &artifact) {
+  ArtifactRequest asked;
+  asked.kernel = request.kernel.name;
+  asked.artifact = artifact.path;
+  return measure("check", asked);
+}
+
+Result<Measurement> WorkerEvaluator::time(const Artifact &artifact,
+                                          const Artifact &incumbent,
+                                          search::Effort effort) {
+  ArtifactRequest asked;
+  asked.kernel = request.kernel.name;
+  asked.artifact = artifact.path;
+  asked.against = incumbent.path;
+  asked.full = effort == search::Effort::Full;
+  return measure("time", asked);
+}
+
+Result<Measurement> WorkerEvaluator::accept(const Artifact &artifact,
+                                            const Artifact &baseline) {
+  ArtifactRequest asked;
+  asked.kernel = request.kernel.name;
+  asked.artifact = artifact.path;
+  asked.against = baseline.path;
+  asked.seed = Random({request.seed, 0xacce97ed, ++accepted}).next();
+  return measure("accept", asked);
+}
+
+} // namespace kernelbrain::evaluate

@@ -1,0 +1,420 @@
+//===- KernelBank.cpp - Inputs, references and baselines of a kernel ------===//
+
+#include "kernelbrain/Evaluate/Device/KernelBank.h"
+
+#include "kernelbrain/Evaluate/Device/Clock.h"
+#include "kernelbrain/Evaluate/Device/Numbers.h"
+
+#include <algorithm>
+#include <cmath>
+#include <csignal>
+
+namespace kernelbrain::evaluate {
+
+/// References take up to this much memory; the sets after that keep samples.
+static constexpr int64_t keptBytesLimit = int64_t(192) << 20;
+/// Tiles of a sampled reference: 256 K elements.
+static constexpr int64_t sampledTiles = 256;
+/// Kernels with larger buffers are checked with the first kinds of inputs only
+/// (acceptance takes all).
+static constexpr int64_t largeBytes = int64_t(4) << 20;
+static constexpr int firstKinds = 6;
+/// A stock lowering of a large product takes seconds.
+static constexpr int64_t bankDeadlineMs = 120000;
+
+/// A runner with one artifact, started again where a run of it ended it.
+struct KernelBank::Source {
+  const CheckerOptions &options;
+  SharedBuffers &buffers;
+  std::string path;
+  bool allowFork;
+  std::optional<RunnerProcess> runner;
+  Manifest manifest;
+
+  Status start() {
+    Result<RunnerProcess> started =
+        RunnerProcess::start(options.runner, buffers, {path}, allowFork);
+    if (!started)
+      return started.error();
+    runner = std::move(*started);
+    Outcome loaded = runner->load(0, path, manifest);
+    if (!loaded)
+      return Error{"cannot load '" + path + "': " + loaded.reason};
+    return {};
+  }
+
+  /// Runs once; `reason` is not empty if the code failed.
+  Result<RunReply> run(Json call, std::string &reason) {
+    reason.clear();
+    if (!runner)
+      if (Status status = start(); !status)
+        return status.error();
+    call["fork"] = allowFork;
+    call["workspace"] = {manifest.workspaceBytes, 0};
+    RunReply reply;
+    Outcome outcome = runner->run(call, bankDeadlineMs, reply);
+    if (!outcome) {
+      runner.reset();
+      reason = outcome.reason;
+    } else if (reply.signal) {
+      reason = "signal " + std::to_string(reply.signal);
+    } else if (reply.status) {
+      reason = "status " + std::to_string(reply.status);
+    }
+    return reply;
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// The plan
+//===----------------------------------------------------------------------===//
+
+std::vector<InputSet> KernelBank::plan(bool everySet) const {
+  const std::vector<int64_t> &hints = kernel().dimHints;
+  int64_t bytes = 0;
+  for (size_t k = 0; k < kernel().arguments.size(); ++k)
+    bytes += argumentBytes(k, hints);
+  int kinds = everySet || bytes <= largeBytes ? setKindCount : firstKinds;
+  std::vector<InputSet> sets;
+  auto add = [&](SetKind kind, std::vector<int64_t> dims) {
+    InputSet set;
+    set.kind = kind;
+    set.dims = std::move(dims);
+    set.seed = request.seed;
+    sets.push_back(set);
+  };
+  add(SetKind::Normal, hints);
+  if (!hints.empty()) {
+    static const int64_t primes[] = {37, 53, 29, 61, 41, 43};
+    std::vector<int64_t> zero(hints.size(), 0), one(hints.size(), 1), prime,
+        next, firstZero = hints;
+    for (size_t k = 0; k < hints.size(); ++k) {
+      prime.push_back(primes[k % 6]);
+      next.push_back(hints[k] + 1);
+    }
+    firstZero[0] = 0;
+    for (SetKind kind : {SetKind::Normal, SetKind::ZeroOne})
+      for (const auto &dims : {one, prime, next})
+        add(kind, dims);
+    add(SetKind::Normal, zero);
+    if (hints.size() > 1)
+      add(SetKind::Normal, firstZero);
+  }
+  for (int kind = 1; kind < kinds; ++kind)
+    add(SetKind(kind), hints);
+  return sets;
+}
+
+//===----------------------------------------------------------------------===//
+// Building
+//===----------------------------------------------------------------------===//
+
+Result<std::unique_ptr<KernelBank>>
+KernelBank::build(const CheckerOptions &options, const KernelRequest &request,
+                  bool everySet) {
+  const Kernel &kernel = request.kernel;
+  if (request.baselines.empty())
+    return Error{"kernel '" + kernel.name + "' has no baseline"};
+  std::vector<SlotRequest> slots;
+  for (const Argument &argument : kernel.arguments) {
+    for (int64_t extent : argument.shape)
+      if (extent < 0 && size_t(-extent) > kernel.dimHints.size())
+        return Error{"kernel '" + kernel.name +
+                     "' has a dynamic dimension without a hint"};
+    std::vector<int64_t> largest;
+    for (int64_t hint : kernel.dimHints)
+      largest.push_back(std::max<int64_t>(hint + 1, 64));
+    slots.push_back(
+        {bytesOf(argument, argument.type, largest), argument.alignment});
+  }
+  Result<SharedBuffers> shared = SharedBuffers::create(slots);
+  if (!shared)
+    return shared.error();
+  std::unique_ptr<KernelBank> bank(
+      new KernelBank(options, request, std::move(*shared)));
+  bank->startNs = nowNs();
+  if (Status status = bank->fillSets(everySet); !status)
+    return status.error().withContext("kernel '" + kernel.name + "'");
+  bank->reply.costNs = nowNs() - bank->startNs;
+  return bank;
+}
+
+Status KernelBank::fillSets(bool everySet) {
+  Source baseline{options,          shared,       request.baselines[0],
+                  kernel().asserts, std::nullopt, {}};
+  if (Status status = baseline.start(); !status)
+    return status;
+  if (std::string why = signatureMismatch(kernel(), baseline.manifest, false);
+      !why.empty())
+    return Error{"'" + baseline.path + "': " + why};
+  std::vector<SlotRequest> slots;
+  std::vector<int64_t> largest;
+  for (int64_t hint : kernel().dimHints)
+    largest.push_back(std::max<int64_t>(hint + 1, 64));
+  for (const Argument &argument : kernel().arguments)
+    slots.push_back({bytesOf(argument, ElementType::F64, largest), 64});
+  Result<SharedBuffers> wide = SharedBuffers::create(slots);
+  if (!wide)
+    return wide.error();
+  bool hasReference = !request.reference.empty();
+  Source reference{options,
+                   *wide,
+                   hasReference ? request.reference : request.baselines[0],
+                   kernel().asserts,
+                   std::nullopt,
+                   {}};
+  if (Status status = reference.start(); !status)
+    return status;
+  if (std::string why = signatureMismatch(kernel(), reference.manifest, true);
+      !why.empty())
+    return Error{"'" + reference.path + "': " + why};
+  for (const InputSet &set : plan(everySet)) {
+    bool late = nowNs() - startNs > request.allowanceMs * 1000000;
+    if (late && !bankSets.empty()) {
+      reply.notes.push_back("set '" + set.name() + "' is over the allowance");
+      continue;
+    }
+    if (Status status = addSet(set, baseline, reference); !status)
+      return status;
+  }
+  if (bankSets.empty())
+    return Error{"the baseline computes nothing usable: " +
+                 (reply.notes.empty() ? "" : reply.notes.back())};
+  reference.runner.reset();
+  if (Status status = timeBaselines(baseline); !status)
+    return status;
+  if (Status status = findInsensitive(baseline); !status)
+    return status;
+  if (Status status = addViolatingSet(baseline); !status)
+    return status;
+  bool anyFloat = false, power = false;
+  for (const BankSet &set : bankSets) {
+    reply.sets.push_back(set.inputs.name());
+    for (const OutputReference &output : set.outputs)
+      if (isFloat(output.argument.type)) {
+        anyFloat = true;
+        power |= boundOf(output).hasPower;
+      }
+  }
+  reply.lowPower = (anyFloat && !power) || !hasReference;
+  return {};
+}
+
+double KernelBank::shareOfNaN(const InputSet &set) {
+  int64_t nans = 0, all = 0;
+  for (size_t k = 0; k < kernel().arguments.size(); ++k) {
+    const Argument &argument = kernel().arguments[k];
+    if (!argument.isOutput || !isFloat(argument.type))
+      continue;
+    int64_t count = elementCount(extentsOf(argument, set.dims));
+    const char *at = data(k, set, Placement::Centered);
+    for (int64_t i = 0; i < count; ++i)
+      nans += std::isnan(loadFloat(argument.type, at, i));
+    all += count;
+  }
+  return all ? double(nans) / double(all) : 0;
+}
+
+Result<bool> KernelBank::runBaseline(InputSet &set, Source &baseline) {
+  for (bool positive : {false, true}) {
+    set.positive = positive;
+    drawInputs(set, Placement::Centered);
+    poison(set, Placement::Centered, Poison::First);
+    std::string reason;
+    Result<RunReply> run =
+        baseline.run(callOf(set, Placement::Centered, 0, 0), reason);
+    if (!run)
+      return run.error();
+    if (!reason.empty()) {
+      reply.notes.push_back("set '" + set.name() +
+                            "' was dropped: the baseline ends with " + reason);
+      return false;
+    }
+    if (shareOfNaN(set) <= 0.5)
+      return true;
+  }
+  reply.notes.push_back("set '" + set.name() +
+                        "' was dropped: the baseline gives mostly NaN");
+  return false;
+}
+
+Status KernelBank::runReference(BankSet &set, Source &reference,
+                                bool perturbed) {
+  std::vector<int64_t> offsets;
+  const std::vector<Argument> &types = reference.manifest.arguments;
+  auto bytes = [&](size_t k) {
+    return bytesOf(kernel().arguments[k], types[k].type, set.inputs.dims);
+  };
+  for (size_t k = 0; k < types.size(); ++k) {
+    offsets.push_back(
+        reference.buffers.offsetOf(k, bytes(k), Placement::Centered));
+    const Argument &argument = kernel().arguments[k];
+    if (!argument.isOutput)
+      fillInput(set.inputs, k, argument, types[k].type,
+                perturbed ? lowerPrecisionRoundoff(argument.type) : 0,
+                reference.buffers.data(k, bytes(k), Placement::Centered));
+  }
+  std::string reason;
+  Result<RunReply> run =
+      reference.run({{"offsets", offsets}, {"dims", set.inputs.dims}}, reason);
+  if (!run)
+    return run.error();
+  if (!reason.empty())
+    return Error{"the reference ends with " + reason + " on set '" +
+                 set.inputs.name() + "', where the baseline did not"};
+  size_t output = 0;
+  for (size_t k = 0; k < types.size(); ++k) {
+    if (!kernel().arguments[k].isOutput)
+      continue;
+    const void *at = reference.buffers.data(k, bytes(k), Placement::Centered);
+    OutputReference &kept = set.outputs[output++];
+    if (perturbed)
+      takeLower(kept, types[k].type, at);
+    else
+      takeReference(kept, types[k].type, at);
+  }
+  return {};
+}
+
+Status KernelBank::addSet(InputSet inputs, Source &baseline,
+                          Source &reference) {
+  Result<bool> usable = runBaseline(inputs, baseline);
+  if (!usable)
+    return usable.error();
+  if (!*usable)
+    return {};
+  BankSet set;
+  set.inputs = inputs;
+  bool anyFloat = false;
+  for (const Argument &argument : kernel().arguments) {
+    anyFloat |= isFloat(argument.type) && !argument.isOutput;
+    if (!argument.isOutput)
+      continue;
+    OutputReference output;
+    output.argument = argument;
+    output.extents = extentsOf(argument, inputs.dims);
+    TileGrid grid(output.extents);
+    bool dense =
+        bankSets.empty() || keptBytes + grid.elements * 8 <= keptBytesLimit;
+    output.tiles = chooseTiles(grid, dense ? 0 : sampledTiles,
+                               request.seed + bankSets.size());
+    keptBytes += int64_t(output.tiles.size()) * 8192;
+    set.outputs.push_back(std::move(output));
+  }
+  if (Status status = runReference(set, reference, /*perturbed=*/false);
+      !status)
+    return status;
+  if (anyFloat)
+    if (Status status = runReference(set, reference, /*perturbed=*/true);
+        !status)
+      return status;
+  size_t output = 0;
+  for (size_t k = 0; k < kernel().arguments.size(); ++k)
+    if (kernel().arguments[k].isOutput)
+      takeBaseline(set.outputs[output++],
+                   data(k, set.inputs, Placement::Centered));
+  bankSets.push_back(std::move(set));
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// Baselines
+//===----------------------------------------------------------------------===//
+
+Status KernelBank::timeBaselines(Source &first) {
+  const InputSet &set = bankSets[0].inputs;
+  drawInputs(set, Placement::Centered);
+  for (size_t k = 0; k < request.baselines.size(); ++k) {
+    Source other{options, shared,       request.baselines[k],
+                 false,   std::nullopt, {}};
+    first.runner.reset();
+    int64_t best = 0, spent = 0;
+    // The first call is cold; a slow baseline is not called again.
+    for (int call = 0; call < 4 && spent < 200000000; ++call) {
+      std::string reason;
+      Result<RunReply> run =
+          other.run(callOf(set, Placement::Centered, 0, 0), reason);
+      if (!run)
+        return run.error();
+      if (!reason.empty())
+        return Error{"baseline '" + other.path + "' ends with " + reason};
+      best = best ? std::min(best, run->wallNs) : run->wallNs;
+      spent += run->wallNs;
+    }
+    if (std::string why = signatureMismatch(kernel(), other.manifest, false);
+        !why.empty())
+      return Error{"'" + other.path + "': " + why};
+    reply.timesNs.push_back(std::max<int64_t>(best, 1));
+  }
+  reply.baseline =
+      std::min_element(reply.timesNs.begin(), reply.timesNs.end()) -
+      reply.timesNs.begin();
+  // A variant that takes this much longer than the baseline is of no use.
+  deadlineMs = options.callDeadlineMs ? options.callDeadlineMs
+                                      : 1000 + 20 * baselineNs() / 1000000;
+  return {};
+}
+
+Status KernelBank::findInsensitive(Source &baseline) {
+  std::vector<uint64_t> hashes[2];
+  InputSet set = bankSets[0].inputs;
+  auto outputs = [&](std::vector<uint64_t> &into) -> Status {
+    drawInputs(set, Placement::Centered);
+    poison(set, Placement::Centered, Poison::First);
+    std::string reason;
+    Result<RunReply> run =
+        baseline.run(callOf(set, Placement::Centered, 0, 0), reason);
+    if (!run)
+      return run.error();
+    if (!reason.empty())
+      return Error{"the baseline ends with " + reason};
+    into.clear();
+    for (size_t k = 0; k < kernel().arguments.size(); ++k)
+      if (kernel().arguments[k].isOutput)
+        into.push_back(hashMemory(data(k, set, Placement::Centered),
+                                  argumentBytes(k, set.dims)));
+    return {};
+  };
+  if (Status status = outputs(hashes[0]); !status)
+    return status;
+  for (size_t k = 0; k < kernel().arguments.size(); ++k) {
+    if (kernel().arguments[k].isOutput || argumentBytes(k, set.dims) == 0)
+      continue;
+    if (nowNs() - startNs > 2 * request.allowanceMs * 1000000) {
+      reply.notes.push_back("sensitivity was not tested to the end");
+      return {};
+    }
+    set.freshInput = int(k);
+    if (Status status = outputs(hashes[1]); !status)
+      return status;
+    if (hashes[0] == hashes[1])
+      reply.insensitive.push_back(int64_t(k));
+  }
+  return {};
+}
+
+Status KernelBank::addViolatingSet(Source &baseline) {
+  bool canViolate = false;
+  for (const Argument &argument : kernel().arguments)
+    canViolate |= !argument.isOutput && !isFloat(argument.type) &&
+                  argument.domain.high.has_value();
+  if (!kernel().asserts || !canViolate)
+    return {};
+  BankSet set;
+  set.inputs = bankSets[0].inputs;
+  set.inputs.violating = true;
+  drawInputs(set.inputs, Placement::Centered);
+  std::string reason;
+  Result<RunReply> run =
+      baseline.run(callOf(set.inputs, Placement::Centered, 0, 0), reason);
+  if (!run)
+    return run.error();
+  if (run->signal == SIGABRT)
+    bankSets.push_back(std::move(set));
+  else
+    reply.notes.push_back(
+        "the baseline does not abort where an index leaves its domain");
+  return {};
+}
+
+} // namespace kernelbrain::evaluate

@@ -1,0 +1,268 @@
+//===- Runner.cpp - The process that variants run in ----------------------===//
+
+#include "kernelbrain/Evaluate/Device/Runner.h"
+
+#include "RunnerCalls.h"
+
+#include "kernelbrain/Evaluate/Device/Sandbox.h"
+#include "kernelbrain/Support/Frame.h"
+
+#include <climits>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <malloc.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace kernelbrain::evaluate {
+
+namespace {
+
+constexpr int buffersFd = 3;
+
+class Runner {
+public:
+  Runner(const RunnerOptions &options, int replies)
+      : options(options), replies(replies) {}
+  int serve();
+
+private:
+  struct Loaded {
+    void *library = nullptr;
+    int32_t (*invoke)(void **) = nullptr;
+  };
+
+  Json answer(const Json &request);
+  Json map(const Json &request);
+  Json load(const Json &request);
+  Json run(const Json &request);
+  Json runInChild(const Call &call);
+  Json callFunction(const Json &request);
+  Json time(const Json &request);
+  /// The call of a kernel that `request` describes, for `slot`.
+  Result<Call> kernelCall(const Json &request, size_t slot);
+  Result<ProgramCall> programCall(const Json &request, size_t slot);
+  Result<Loaded *> loaded(size_t slot);
+
+  const RunnerOptions &options;
+  int replies;
+  char *base = nullptr;
+  int64_t bytes = 0;
+  Loaded slots[2];
+  void *workspaces[2] = {};
+  int64_t workspaceBytes[2] = {};
+};
+
+Json failed(const std::string &reason) {
+  return {{"type", "failed"}, {"reason", reason}};
+}
+
+} // namespace
+
+Json Runner::map(const Json &request) {
+  bytes = getIntegerOr(request, "bytes", 0);
+  void *mapped = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_POPULATE, buffersFd, 0);
+  if (mapped == MAP_FAILED)
+    return failed("cannot map the shared buffers");
+  base = static_cast<char *>(mapped);
+  ::close(buffersFd);
+  for (const Json &page : request["forbidden"])
+    ::mprotect(base + page.get<int64_t>(), 4096, PROT_NONE);
+  // Memory that was allocated once stays: a kernel that allocates must not be
+  // timed together with the page faults of a fresh mapping.
+  ::mallopt(M_MMAP_MAX, 0);
+  ::mallopt(M_TRIM_THRESHOLD, INT_MAX);
+  ::mallopt(M_TOP_PAD, 64 << 20);
+  ::mallopt(M_ARENA_MAX, 1);
+  SandboxOptions sandbox;
+  sandbox.readable = options.readable;
+  sandbox.addressSpaceBytes = options.addressSpaceBytes;
+  sandbox.allowFork = options.allowFork;
+  return {{"type", "mapped"}, {"sandbox", enterSandbox(sandbox)}};
+}
+
+Json Runner::load(const Json &request) {
+  auto slot = size_t(getIntegerOr(request, "slot", 0));
+  if (slot >= 2)
+    return failed("no such slot");
+  std::string path = getStringOr(request, "path", "");
+  void *library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (!library)
+    return failed(::dlerror());
+  auto *manifest = static_cast<const char *>(::dlsym(library, "kb_manifest"));
+  if (!manifest)
+    return failed("'" + path + "' has no symbol 'kb_manifest'");
+  slots[slot].library = library;
+  slots[slot].invoke =
+      reinterpret_cast<int32_t (*)(void **)>(::dlsym(library, "kb_invoke"));
+  return {{"type", "loaded"}, {"manifest", std::string(manifest)}};
+}
+
+Result<Runner::Loaded *> Runner::loaded(size_t slot) {
+  if (slot >= 2 || !slots[slot].library)
+    return Error{"nothing is loaded in that slot"};
+  return &slots[slot];
+}
+
+Result<Call> Runner::kernelCall(const Json &request, size_t slot) {
+  Result<Loaded *> artifact = loaded(slot);
+  if (!artifact)
+    return artifact.error();
+  if (!(*artifact)->invoke)
+    return Error{"the artifact has no symbol 'kb_invoke'"};
+  std::vector<void *> words;
+  for (const Json &offset : request["offsets"])
+    words.push_back(base + offset.get<int64_t>());
+  for (const Json &extent : request["dims"])
+    words.push_back(reinterpret_cast<void *>(extent.get<int64_t>()));
+  int64_t size = request["workspace"].at(slot).get<int64_t>();
+  if (size > workspaceBytes[slot]) {
+    std::free(workspaces[slot]);
+    workspaces[slot] = std::aligned_alloc(64, (size + 63) / 64 * 64);
+    workspaceBytes[slot] = workspaces[slot] ? size : 0;
+    if (!workspaces[slot])
+      return Error{"cannot allocate the workspace"};
+  }
+  if (size > 0)
+    std::memset(workspaces[slot], int(getIntegerOr(request, "poison", 255)),
+                size);
+  words.push_back(size > 0 ? workspaces[slot] : nullptr);
+  words.push_back(nullptr); // the stream
+  auto *invoke = (*artifact)->invoke;
+  // The callee gets a copy: it must not change the words of the next call.
+  return Call([words, invoke, scratch = words]() mutable {
+    scratch = words;
+    return invoke(scratch.data());
+  });
+}
+
+static Json ran(const Sample &sample, int signal) {
+  return {{"type", "ran"},          {"status", sample.status},
+          {"signal", signal},       {"wall_ns", sample.wallNs},
+          {"cpu_ns", sample.cpuNs}, {"faults", sample.faults}};
+}
+
+/// A run that may abort, in a child whose end is told.
+Json Runner::runInChild(const Call &call) {
+  void *page = ::mmap(nullptr, sizeof(Sample), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED)
+    return failed("cannot map a page");
+  auto *sample = new (page) Sample;
+  pid_t child = ::fork();
+  if (child < 0)
+    return failed("cannot fork");
+  if (child == 0) {
+    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    *sample = measure(call, 1);
+    ::_exit(0);
+  }
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0 && errno == EINTR)
+    ;
+  int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  // Code that exits did not return.
+  if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
+    signal = SIGTERM;
+  Json reply = ran(*sample, signal);
+  ::munmap(page, sizeof(Sample));
+  return reply;
+}
+
+Json Runner::run(const Json &request) {
+  Result<Call> call =
+      kernelCall(request, size_t(getIntegerOr(request, "slot", 0)));
+  if (!call)
+    return failed(call.error().message);
+  if (getBoolOr(request, "fork", false))
+    return runInChild(*call);
+  return ran(measure(*call, 1), 0);
+}
+
+Result<ProgramCall> Runner::programCall(const Json &request, size_t slot) {
+  Result<Loaded *> artifact = loaded(slot);
+  if (!artifact)
+    return artifact.error();
+  std::string name = "_mlir_ciface_" + getStringOr(request, "function", "");
+  void *address = ::dlsym((*artifact)->library, name.c_str());
+  if (!address)
+    return Error{"the program has no symbol '" + name + "'"};
+  return ProgramCall::create(request, address, base, bytes);
+}
+
+Json Runner::callFunction(const Json &request) {
+  Result<ProgramCall> call =
+      programCall(request, size_t(getIntegerOr(request, "slot", 0)));
+  if (!call)
+    return failed(call.error().message);
+  call->call(/*keep=*/true);
+  Result<Json> results = call->takeResults(
+      base, getIntegerOr(request, "area", 0), getIntegerOr(request, "room", 0));
+  if (!results)
+    return failed(results.error().message);
+  return {{"type", "called"}, {"results", *results}};
+}
+
+Json Runner::time(const Json &request) {
+  if (request.contains("function")) {
+    Result<ProgramCall> a = programCall(request, 0),
+                        b = programCall(request, 1);
+    if (!a || !b)
+      return failed((a ? b : a).error().message);
+    Call calls[2] = {[&a] { return a->call(false); },
+                     [&b] { return b->call(false); }};
+    return timePairs(request, calls);
+  }
+  Result<Call> a = kernelCall(request, 0), b = kernelCall(request, 1);
+  if (!a || !b)
+    return failed((a ? b : a).error().message);
+  Call calls[2] = {*a, *b};
+  return timePairs(request, calls);
+}
+
+Json Runner::answer(const Json &request) {
+  std::string type = getStringOr(request, "type", "");
+  if (type == "map")
+    return map(request);
+  if (!base)
+    return failed("no buffers are mapped");
+  if (type == "load")
+    return load(request);
+  if (type == "run")
+    return run(request);
+  if (type == "call")
+    return callFunction(request);
+  if (type == "time")
+    return time(request);
+  return failed("unknown request '" + type + "'");
+}
+
+int Runner::serve() {
+  for (;;) {
+    Result<std::optional<Frame>> frame = readFrame(0);
+    if (!frame || !*frame)
+      return frame ? 0 : 1;
+    if (!writeFrame(replies, {answer((*frame)->message), ""}))
+      return 1;
+  }
+}
+
+int serveRunner(const RunnerOptions &options) {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // Code that prints (a failing cf.assert does) must not write into replies.
+  int replies = ::fcntl(1, F_DUPFD_CLOEXEC, 10);
+  int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
+  if (replies < 0 || null < 0 || ::dup2(null, 1) < 0 || ::dup2(null, 2) < 0)
+    return 1;
+  Runner runner(options, replies);
+  // Code that was loaded may have registered exit handlers: run none.
+  ::_exit(runner.serve());
+}
+
+} // namespace kernelbrain::evaluate

@@ -1,0 +1,131 @@
+//===- RunnerProcess.cpp - The checker's end of a runner ------------------===//
+
+#include "kernelbrain/Evaluate/Device/RunnerProcess.h"
+
+#include "kernelbrain/Evaluate/Device/Clock.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <poll.h>
+#include <unistd.h>
+
+namespace kernelbrain::evaluate {
+
+/// Starting and mapping hundreds of MiB on a busy machine takes long at most.
+static constexpr int64_t startDeadlineMs = 20000, loadDeadlineMs = 10000;
+/// A runner has no reason to answer more than this.
+static constexpr size_t maxReplyBytes = 8 << 20;
+
+Result<RunnerProcess>
+RunnerProcess::start(const RunnerSetup &setup, const SharedBuffers &buffers,
+                     const std::vector<std::string> &artifacts,
+                     bool allowFork) {
+  SubprocessOptions options;
+  options.arguments = {setup.program, "--run",
+                       "--memory-bytes=" + std::to_string(setup.memoryBytes)};
+  if (allowFork)
+    options.arguments.push_back("--allow-fork");
+  for (const std::string &artifact : artifacts)
+    if (!artifact.empty())
+      options.arguments.push_back("--readable=" + artifact);
+  options.inheritStderr = false;
+  options.inherited = buffers.fd();
+  Result<Subprocess> process = Subprocess::start(options);
+  if (!process)
+    return process.error();
+  RunnerProcess runner(std::move(*process));
+  Json reply;
+  Outcome mapped = runner.ask({{"type", "map"},
+                               {"bytes", buffers.size()},
+                               {"forbidden", buffers.forbiddenPages()}},
+                              startDeadlineMs, reply);
+  if (!mapped)
+    return Error{"the runner did not start: " + mapped.reason};
+  runner.measures = reply["sandbox"].get<std::vector<std::string>>();
+  return runner;
+}
+
+Outcome RunnerProcess::died() {
+  // An end of file precedes the exit by a moment.
+  std::optional<std::string> end = process.wait(1000);
+  process.kill();
+  return {Disposition::Crashed,
+          "the runner died: " + (!end ? std::string("it closed its output")
+                                 : end->empty() ? std::string("exit status 0")
+                                                : *end)};
+}
+
+Outcome RunnerProcess::ask(const Json &request, int64_t deadlineMs,
+                           Json &reply) {
+  int64_t deadline = nowNs() + deadlineMs * 1000000;
+  received = 0;
+  if (!writeFrame(process.input(), {request, ""}))
+    return died();
+  for (;;) {
+    Result<std::optional<Frame>> frame = parser.next();
+    if (!frame || (*frame && !(*frame)->message.is_object())) {
+      process.kill();
+      return {Disposition::Crashed, "the runner's reply is malformed"};
+    }
+    if (*frame) {
+      reply = std::move((*frame)->message);
+      if (getStringOr(reply, "type", "") == "failed")
+        return {Disposition::LaunchFailed, getStringOr(reply, "reason", "")};
+      return {};
+    }
+    int64_t left = (deadline - nowNs() + 999999) / 1000000;
+    if (left <= 0) {
+      process.kill();
+      return {Disposition::TimedOut,
+              "no answer within " + std::to_string(deadlineMs) + " ms"};
+    }
+    pollfd entry{process.output(), POLLIN, 0};
+    if (::poll(&entry, 1, int(std::min<int64_t>(left, 1000))) <= 0)
+      continue;
+    char buffer[65536];
+    ssize_t count = ::read(process.output(), buffer, sizeof buffer);
+    if (count < 0 && errno == EINTR)
+      continue;
+    if (count <= 0)
+      return died();
+    received += size_t(count);
+    if (received > maxReplyBytes) {
+      process.kill();
+      return {Disposition::Crashed, "the runner's replies are too long"};
+    }
+    parser.feed({buffer, size_t(count)});
+  }
+}
+
+Outcome RunnerProcess::load(int slot, const std::string &path,
+                            Manifest &manifest) {
+  Json reply;
+  Outcome outcome = ask({{"type", "load"}, {"slot", slot}, {"path", path}},
+                        loadDeadlineMs, reply);
+  if (!outcome)
+    return outcome;
+  Result<Json> json = parseJson(getStringOr(reply, "manifest", ""));
+  if (!json)
+    return {Disposition::LaunchFailed,
+            "the manifest does not parse: " + json.error().message};
+  Result<Manifest> parsed = manifestFromJson(*json);
+  if (!parsed)
+    return {Disposition::LaunchFailed,
+            "the manifest is malformed: " + parsed.error().message};
+  manifest = std::move(*parsed);
+  return {};
+}
+
+Outcome RunnerProcess::run(Json request, int64_t deadlineMs, RunReply &reply) {
+  request["type"] = "run";
+  Json json;
+  Outcome outcome = ask(request, deadlineMs, json);
+  if (!outcome)
+    return outcome;
+  reply.status = int32_t(getIntegerOr(json, "status", -1));
+  reply.signal = int(getIntegerOr(json, "signal", 0));
+  reply.wallNs = getIntegerOr(json, "wall_ns", 0);
+  return {};
+}
+
+} // namespace kernelbrain::evaluate

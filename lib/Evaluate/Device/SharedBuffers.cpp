@@ -1,0 +1,111 @@
+//===- SharedBuffers.cpp - Buffers that checker and runner share ----------===//
+
+#include "kernelbrain/Evaluate/Device/SharedBuffers.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <utility>
+
+namespace kernelbrain::evaluate {
+
+static int64_t roundUp(int64_t value, int64_t unit) {
+  return (value + unit - 1) / unit * unit;
+}
+
+Result<SharedBuffers>
+SharedBuffers::create(const std::vector<SlotRequest> &requests) {
+  SharedBuffers buffers;
+  int64_t at = pageBytes;
+  for (const SlotRequest &request : requests) {
+    int64_t alignment = std::max<int64_t>(1, request.alignment);
+    // Two pages of guard zone and up to one page of stagger.
+    int64_t room = roundUp(request.capacity, pageBytes) + 3 * pageBytes +
+                   (alignment > 64 ? roundUp(alignment, pageBytes) : 0);
+    buffers.slots.push_back({at, at + room, alignment});
+    at += room + pageBytes;
+  }
+  buffers.bytes = at;
+  buffers.file = ::memfd_create("kb-buffers", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+  if (buffers.file < 0 || ::ftruncate(buffers.file, at) != 0)
+    return Error{std::string("cannot create shared buffers: ") +
+                 std::strerror(errno)};
+  // Else a runner could cut the file short and the checker would fault.
+  ::fcntl(buffers.file, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL);
+  void *mapped =
+      ::mmap(nullptr, at, PROT_READ | PROT_WRITE, MAP_SHARED, buffers.file, 0);
+  if (mapped == MAP_FAILED)
+    return Error{std::string("cannot map shared buffers: ") +
+                 std::strerror(errno)};
+  buffers.base = static_cast<char *>(mapped);
+  return buffers;
+}
+
+SharedBuffers::SharedBuffers(SharedBuffers &&other) noexcept
+    : slots(std::move(other.slots)), base(std::exchange(other.base, nullptr)),
+      bytes(std::exchange(other.bytes, 0)),
+      file(std::exchange(other.file, -1)) {}
+
+SharedBuffers &SharedBuffers::operator=(SharedBuffers &&other) noexcept {
+  std::swap(slots, other.slots);
+  std::swap(base, other.base);
+  std::swap(bytes, other.bytes);
+  std::swap(file, other.file);
+  return *this;
+}
+
+SharedBuffers::~SharedBuffers() {
+  if (base)
+    ::munmap(base, bytes);
+  if (file >= 0)
+    ::close(file);
+}
+
+std::vector<int64_t> SharedBuffers::forbiddenPages() const {
+  std::vector<int64_t> pages = {0};
+  for (const Slot &slot : slots)
+    pages.push_back(slot.end);
+  return pages;
+}
+
+int64_t SharedBuffers::offsetOf(size_t index, int64_t count,
+                                Placement placement) const {
+  const Slot &slot = slots[index];
+  if (placement == Placement::AtEnd)
+    return (slot.end - count) / slot.alignment * slot.alignment;
+  // Buffers that all start at the same offset in a page make loads and stores
+  // of different buffers collide, which no allocator does: stagger them.
+  int64_t alignment = std::max<int64_t>(64, slot.alignment);
+  int64_t stagger = int64_t(index * 13 + 1) * 64 % pageBytes;
+  return roundUp(slot.begin + pageBytes + stagger, alignment);
+}
+
+void SharedBuffers::fillGuards(size_t index, int64_t count, Placement placement,
+                               Poison poison) {
+  int64_t at = offsetOf(index, count, placement), after = at + count;
+  std::memset(base + at - pageBytes, int(poison), pageBytes);
+  std::memset(base + after, int(poison),
+              std::min(pageBytes, slots[index].end - after));
+}
+
+int64_t SharedBuffers::firstChangedGuard(size_t index, int64_t count,
+                                         Placement placement,
+                                         Poison poison) const {
+  int64_t at = offsetOf(index, count, placement), after = at + count;
+  auto changed = [&](int64_t offset) {
+    return uint8_t(base[offset]) != uint8_t(poison);
+  };
+  for (int64_t k = 1; k <= pageBytes; ++k)
+    if (changed(at - k))
+      return -k;
+  int64_t end = std::min(after + pageBytes, slots[index].end);
+  for (int64_t k = after; k < end; ++k)
+    if (changed(k))
+      return k - at;
+  return count - 1;
+}
+
+} // namespace kernelbrain::evaluate

@@ -1,0 +1,215 @@
+//===- Timing.cpp - From pairs of samples to a ratio ----------------------===//
+
+#include "kernelbrain/Evaluate/Device/Timing.h"
+
+#include "kernelbrain/Evaluate/Device/Clock.h"
+#include "kernelbrain/Support/Random.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace kernelbrain::evaluate {
+
+//===----------------------------------------------------------------------===//
+// Statistics
+//===----------------------------------------------------------------------===//
+
+bool PairSample::wasPreempted() const {
+  for (int k = 0; k < 3; ++k)
+    if (wall[k] > 1.05 * cpu[k] + 2000.0 / double(calls[k]))
+      return true;
+  return false;
+}
+
+double quantile(std::vector<double> values, double q) {
+  std::sort(values.begin(), values.end());
+  double at = q * double(values.size() - 1);
+  auto low = size_t(at);
+  size_t high = std::min(low + 1, values.size() - 1);
+  return values[low] + (at - double(low)) * (values[high] - values[low]);
+}
+
+Ratio lowerQuartile(const std::vector<double> &ratios) {
+  constexpr int resamples = 400;
+  Random random({ratios.size(), 0x5ca1ab1e});
+  std::vector<double> quartiles, drawn(ratios.size());
+  for (int k = 0; k < resamples; ++k) {
+    for (double &value : drawn)
+      value = ratios[random.below(ratios.size())];
+    quartiles.push_back(quantile(drawn, 0.25));
+  }
+  return {quantile(quartiles, 0.025), quantile(ratios, 0.25),
+          quantile(quartiles, 0.975)};
+}
+
+static std::string percent(double ratio) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f%%", 100 * (ratio - 1));
+  return text;
+}
+
+static void judgeNoise(TimingSummary &summary) {
+  // The control runs the same code twice: its median should be 1.
+  if (summary.control.middle < 0.97 || summary.control.middle > 1.03)
+    summary.noise = "the same code differed from itself by " +
+                    percent(summary.control.middle);
+  else if (summary.control.high / summary.control.low > 1.3)
+    summary.noise = "half of the runs of the same code spread over " +
+                    percent(summary.control.high / summary.control.low);
+  else if (std::fabs(summary.cpuRatio / summary.ratio.middle - 1) > 0.05)
+    summary.noise = "wall time and CPU time disagree";
+  summary.quiet = summary.noise.empty();
+}
+
+TimingSummary summarize(const std::vector<PairSample> &samples, int control) {
+  TimingSummary summary;
+  std::vector<double> ratios, cpuRatios, controls, a, b, faults;
+  for (const PairSample &sample : samples) {
+    if (sample.wasPreempted()) {
+      ++summary.dropped;
+      continue;
+    }
+    ratios.push_back(sample.wall[0] / sample.wall[1]);
+    cpuRatios.push_back(sample.cpu[0] / sample.cpu[1]);
+    controls.push_back(sample.wall[2] / sample.wall[control]);
+    a.push_back(sample.wall[0]);
+    b.push_back(sample.wall[1]);
+    faults.push_back(double(sample.faults[1]));
+  }
+  summary.pairs = ratios.size();
+  if (ratios.size() < 3) {
+    summary.noise = std::to_string(summary.dropped) + " of " +
+                    std::to_string(samples.size()) + " pairs were preempted";
+    return summary;
+  }
+  summary.ratio = lowerQuartile(ratios);
+  summary.upperQuartile = quantile(ratios, 0.75);
+  summary.cpuRatio = quantile(cpuRatios, 0.25);
+  summary.control = {quantile(controls, 0.25), quantile(controls, 0.5),
+                     quantile(controls, 0.75)};
+  summary.aNs = int64_t(quantile(a, 0.25));
+  summary.bNs = int64_t(quantile(b, 0.25));
+  summary.bFaults = int64_t(quantile(faults, 0.5));
+  judgeNoise(summary);
+  return summary;
+}
+
+double physicalFloorNs(double bytes, double cacheBytes, double bytesPerSecond) {
+  return std::max(0.0, bytes - cacheBytes) / bytesPerSecond * 1e9;
+}
+
+//===----------------------------------------------------------------------===//
+// Rounds
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+struct Caps {
+  size_t round, pairs;
+  int64_t ns;
+};
+
+/// Takes the samples out of a reply of the runner.
+Outcome readSamples(const Json &reply, std::vector<PairSample> &samples,
+                    int64_t batches[2], int control) {
+  if (getStringOr(reply, "type", "") == "ran")
+    return {Disposition::LaunchFailed,
+            "status " + std::to_string(getIntegerOr(reply, "status", -1)) +
+                " while it was timed"};
+  Outcome malformed = {Disposition::Crashed, "the runner's reply is malformed"};
+  Result<Json> counts = getArray(reply, "batches"),
+               rows = getArray(reply, "samples");
+  if (!counts || !rows || counts->size() != 2)
+    return malformed;
+  for (int k : {0, 1}) {
+    if (!(*counts)[k].is_number_integer() || (*counts)[k].get<int64_t>() < 1)
+      return malformed;
+    batches[k] = (*counts)[k].get<int64_t>();
+  }
+  for (const Json &row : *rows) {
+    if (!row.is_array() || row.size() != 9)
+      return malformed;
+    PairSample sample;
+    for (int k = 0; k < 3; ++k) {
+      for (int part = 0; part < 3; ++part)
+        if (!row[3 * k + part].is_number_integer())
+          return malformed;
+      sample.calls[k] = batches[k == 2 ? control : k];
+      auto count = double(sample.calls[k]);
+      sample.wall[k] = std::max(1.0, row[3 * k].get<double>() / count);
+      sample.cpu[k] = std::max(1.0, row[3 * k + 1].get<double>() / count);
+      sample.faults[k] = row[3 * k + 2].get<int64_t>();
+    }
+    samples.push_back(sample);
+  }
+  return {};
+}
+
+/// True if more pairs would change nothing.
+bool isSettled(const TimingSummary &summary, bool full) {
+  if (summary.pairs < 3)
+    return false;
+  const Ratio &ratio = summary.ratio;
+  if (!full)
+    return summary.quiet && (ratio.high < 0.98 || ratio.low > 1.05);
+  return summary.quiet && summary.pairs >= 10 &&
+         (ratio.high - ratio.low) < 0.01 * ratio.middle;
+}
+
+/// A runner cannot claim less time than passed on the checker's clock: nearly
+/// all of a round is spent in calls.
+Outcome checkClock(const Json &reply, int64_t elapsedNs) {
+  int64_t claimed = getIntegerOr(reply, "total_ns", 0);
+  if (claimed <= elapsedNs + 1000000 && claimed >= elapsedNs / 2 - 20000000)
+    return {};
+  return {Disposition::Suspicious,
+          "the runner claims " + std::to_string(claimed) + " ns of " +
+              std::to_string(elapsedNs) + " ns that passed"};
+}
+
+} // namespace
+
+Outcome timeSlots(RunnerProcess &runner, Json call, const TimingPlan &plan,
+                  TimingSummary &summary) {
+  Result<TimingLease> lease = TimingLease::take(plan.leaseFile, 60000);
+  if (!lease)
+    return Outcome::fault(lease.error());
+  Caps caps = plan.full ? Caps{10, 80, 4000000000} : Caps{5, 15, 600000000};
+  // A round of a slow rival should not take the time of many.
+  if (plan.expectedNs * int64_t(4 * caps.round) > caps.ns / 2)
+    caps.round = 3;
+  int64_t batches[2] = {0, 0}, start = nowNs();
+  int control = 1;
+  std::vector<PairSample> samples;
+  call["type"] = "time";
+  for (uint64_t round = 0;; ++round) {
+    call["pairs"] = caps.round;
+    call["batches"] = {batches[0], batches[1]};
+    call["control"] = control;
+    call["seed"] = int64_t((plan.seed + round) & 0x7fffffff);
+    Json reply;
+    int64_t asked = nowNs();
+    Outcome outcome =
+        runner.ask(call,
+                   std::min<int64_t>(60000, plan.callDeadlineMs * 8 *
+                                                int64_t(caps.round + 1)),
+                   reply);
+    if (!outcome)
+      return outcome;
+    if (outcome = readSamples(reply, samples, batches, control); !outcome)
+      return outcome;
+    if (outcome = checkClock(reply, nowNs() - asked); !outcome)
+      return outcome;
+    summary = summarize(samples, control);
+    bool exhausted = samples.size() >= caps.pairs || nowNs() - start > caps.ns;
+    if (isSettled(summary, plan.full))
+      return {};
+    // A noisy end gets as long again before it is believed to be noisy.
+    if (exhausted && (summary.quiet || samples.size() >= 2 * caps.pairs ||
+                      nowNs() - start > 2 * caps.ns))
+      return {};
+  }
+}
+
+} // namespace kernelbrain::evaluate

@@ -1,0 +1,335 @@
+//===- Verdict.cpp - Is an output right? ----------------------------------===//
+
+#include "kernelbrain/Evaluate/Device/Verdict.h"
+
+#include "kernelbrain/Evaluate/Device/InputSets.h"
+#include "kernelbrain/Evaluate/Device/Numbers.h"
+#include "kernelbrain/Support/Random.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <limits>
+#include <set>
+
+namespace kernelbrain::evaluate {
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+TileGrid::TileGrid(const std::vector<int64_t> &extents)
+    : elements(elementCount(extents)) {
+  columns = extents.size() < 2 ? edge : std::max(edge, extents.back());
+  // Narrow outputs are cut as if they were rows of 32.
+  int64_t rows = (elements + columns - 1) / columns;
+  tileRows = (rows + edge - 1) / edge;
+  tileColumns = (columns + edge - 1) / edge;
+}
+
+TileGrid::Run TileGrid::run(int64_t tile, int64_t row) const {
+  int64_t matrixRow = tile / tileColumns * edge + row;
+  int64_t column = tile % tileColumns * edge;
+  int64_t begin = matrixRow * columns + column;
+  int64_t count = std::min({edge, columns - column, elements - begin});
+  return {begin, std::max<int64_t>(0, count)};
+}
+
+std::vector<int64_t> chooseTiles(const TileGrid &grid, int64_t limit,
+                                 uint64_t seed) {
+  std::set<int64_t> chosen;
+  int64_t tiles = grid.tiles();
+  if (limit <= 0 || tiles <= limit) {
+    for (int64_t tile = 0; tile < tiles; ++tile)
+      chosen.insert(chosen.end(), tile);
+    return {chosen.begin(), chosen.end()};
+  }
+  Random random({seed, uint64_t(tiles)});
+  int64_t rows = grid.tileRows, columns = grid.tileColumns;
+  for (int64_t row : {int64_t(0), rows - 1})
+    for (int64_t column : {int64_t(0), columns - 1})
+      chosen.insert(row * columns + column);
+  for (int64_t k = 0; k < limit / 4; ++k) {
+    chosen.insert((rows - 1) * columns + int64_t(random.below(columns)));
+    chosen.insert(int64_t(random.below(rows)) * columns + columns - 1);
+  }
+  while (int64_t(chosen.size()) < limit)
+    chosen.insert(int64_t(random.below(tiles)));
+  return {chosen.begin(), chosen.end()};
+}
+
+bool OutputReference::isDense() const {
+  return int64_t(tiles.size()) == TileGrid(extents).tiles();
+}
+
+std::string elementName(const std::vector<int64_t> &extents, int64_t element) {
+  std::string text;
+  for (size_t k = extents.size(); k > 0; --k) {
+    int64_t extent = std::max<int64_t>(1, extents[k - 1]);
+    text = std::to_string(element % extent) + (text.empty() ? "" : ", ") + text;
+    element /= extent;
+  }
+  return "(" + text + ")";
+}
+
+//===----------------------------------------------------------------------===//
+// References
+//===----------------------------------------------------------------------===//
+
+void takeReference(OutputReference &reference, ElementType type,
+                   const void *data) {
+  TileGrid grid(reference.extents);
+  bool floats = isFloat(reference.argument.type);
+  for (int64_t tile : reference.tiles) {
+    double scale = 0;
+    for (int64_t row = 0; row < TileGrid::edge; ++row) {
+      TileGrid::Run run = grid.run(tile, row);
+      if (!floats) {
+        for (int64_t k = 0; k < run.count; ++k)
+          reference.integers.push_back(loadInteger(type, data, run.begin + k));
+        continue;
+      }
+      size_t at = reference.values.size();
+      reference.values.resize(at + size_t(run.count));
+      loadFloats(type, data, run.begin, run.count, &reference.values[at]);
+      for (int64_t k = 0; k < run.count; ++k)
+        if (double value = std::fabs(reference.values[at + k]);
+            std::isfinite(value))
+          scale = std::max(scale, value);
+    }
+    reference.scales.push_back(scale);
+  }
+}
+
+namespace {
+/// 0: finite, 1: NaN, 2: +Inf, 3: -Inf.
+int classOf(double value) {
+  if (std::isfinite(value))
+    return 0;
+  return std::isnan(value) ? 1 : value > 0 ? 2 : 3;
+}
+
+int exceptionAt(const OutputReference &reference, int64_t element) {
+  auto found =
+      std::lower_bound(reference.exceptions.begin(), reference.exceptions.end(),
+                       std::pair<int64_t, int>(element, 0));
+  bool hit = found != reference.exceptions.end() && found->first == element;
+  return hit ? found->second : -1;
+}
+
+/// Calls visit(tile position, element, value, rounded reference) for all kept
+/// elements, and endTile(tile position, elements) after each tile.
+template <typename Visit, typename EndTile>
+void visitTiles(const OutputReference &reference, ElementType type,
+                const void *data, Visit visit, EndTile endTile) {
+  TileGrid grid(reference.extents);
+  double values[TileGrid::edge], rounded[TileGrid::edge];
+  size_t at = 0;
+  for (size_t position = 0; position < reference.tiles.size(); ++position) {
+    int64_t count = 0;
+    for (int64_t row = 0; row < TileGrid::edge; ++row) {
+      TileGrid::Run run = grid.run(reference.tiles[position], row);
+      loadFloats(type, data, run.begin, run.count, values);
+      roundFloats(reference.argument.type, reference.values.data() + at,
+                  run.count, rounded);
+      for (int64_t k = 0; k < run.count; ++k)
+        visit(position, run.begin + k, values[k], rounded[k]);
+      at += size_t(run.count);
+      count += run.count;
+    }
+    endTile(position, count);
+  }
+}
+
+OutputError measureAs(const OutputReference &reference, ElementType type,
+                      const void *data, bool classes) {
+  OutputError error;
+  double largest = 0, squares = 0;
+  int64_t worst = -1, unequal = 0, total = 0;
+  auto visit = [&](size_t, int64_t element, double value, double expected) {
+    if (value == expected)
+      return;
+    double difference = std::fabs(value - expected);
+    if (!std::isfinite(difference)) {
+      int valueClass = classOf(value);
+      if (!classes || (valueClass == classOf(expected) && valueClass == 1) ||
+          valueClass == exceptionAt(reference, element))
+        return;
+      if (error.wrongClass < 0)
+        error.wrongClass = element;
+      return;
+    }
+    ++unequal;
+    squares += difference * difference;
+    if (difference > largest) {
+      largest = difference;
+      worst = element;
+    }
+  };
+  auto endTile = [&](size_t position, int64_t count) {
+    double scale = reference.scales[position];
+    if (largest > 0) {
+      // No scale at all: then any error is as large as can be.
+      double unit = scale > 0 ? 1 / scale : std::numeric_limits<double>::max();
+      error.rms = std::max(error.rms, std::sqrt(squares / count) * unit);
+      if (largest * unit > error.largest) {
+        error.largest = largest * unit;
+        error.worst = worst;
+      }
+    }
+    total += count;
+    largest = squares = 0;
+  };
+  visitTiles(reference, type, data, visit, endTile);
+  error.share = total ? double(unequal) / double(total) : 0;
+  return error;
+}
+} // namespace
+
+void takeLower(OutputReference &reference, ElementType type, const void *data) {
+  if (!isFloat(reference.argument.type))
+    return;
+  visitTiles(
+      reference, type, data,
+      [&](size_t position, int64_t, double value, double) {
+        if (std::isfinite(value))
+          reference.scales[position] =
+              std::max(reference.scales[position], std::fabs(value));
+      },
+      [](size_t, int64_t) {});
+  reference.lower = measureAs(reference, type, data, /*classes=*/false);
+  reference.hasLower = true;
+}
+
+void takeBaseline(OutputReference &reference, const void *data) {
+  if (!isFloat(reference.argument.type))
+    return;
+  ElementType type = reference.argument.type;
+  visitTiles(
+      reference, type, data,
+      [&](size_t, int64_t element, double value, double expected) {
+        if (classOf(value) != classOf(expected))
+          reference.exceptions.push_back({element, classOf(value)});
+      },
+      [](size_t, int64_t) {});
+  std::sort(reference.exceptions.begin(), reference.exceptions.end());
+  reference.baseline = measureAs(reference, type, data, /*classes=*/false);
+}
+
+//===----------------------------------------------------------------------===//
+// Judging
+//===----------------------------------------------------------------------===//
+
+Bound boundOf(const OutputReference &reference) {
+  Bound bound;
+  const OutputError &baseline = reference.baseline, &lower = reference.lower;
+  ElementType type = reference.argument.type;
+  double ulp = std::ldexp(1.0, -formatOf(type).mantissaBits);
+  // What an error of a 2^-10th of the simulated one does to the result is the
+  // kernel's conditioning, not the variant's fault.
+  double conditioning = reference.hasLower ? 0x1p-10 : 0;
+  bound.relative =
+      std::max(1.5 * baseline.largest, conditioning * lower.largest);
+  bound.rms = std::max(1.5 * baseline.rms, conditioning * lower.rms);
+  bool narrow = byteSize(type) == 2;
+  if (narrow)
+    bound.share =
+        std::min(1.0, std::max(1.5 * baseline.share, baseline.share + 0.02));
+  if (!reference.hasLower)
+    return bound;
+  bound.hasPower = lower.largest / 4 > std::max(bound.relative, 4 * ulp) ||
+                   lower.rms / 4 > std::max(bound.rms, 4 * ulp) ||
+                   (narrow && lower.share / 4 > bound.share);
+  return bound;
+}
+
+OutputError measureError(const OutputReference &reference, const void *data) {
+  return measureAs(reference, reference.argument.type, data, /*classes=*/true);
+}
+
+static std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.9g", value);
+  return text;
+}
+
+static Judgement judgeIntegers(const OutputReference &reference,
+                               const void *data) {
+  TileGrid grid(reference.extents);
+  size_t at = 0;
+  for (int64_t tile : reference.tiles)
+    for (int64_t row = 0; row < TileGrid::edge; ++row) {
+      TileGrid::Run run = grid.run(tile, row);
+      for (int64_t k = 0; k < run.count; ++k, ++at) {
+        int64_t element = run.begin + k;
+        int64_t found = loadInteger(reference.argument.type, data, element);
+        if (found != reference.integers[at])
+          return {std::numeric_limits<double>::infinity(),
+                  "element " + elementName(reference.extents, element) +
+                      " is " + std::to_string(found) + ", expected " +
+                      std::to_string(reference.integers[at])};
+      }
+    }
+  return {};
+}
+
+/// The reference's value of an element of a kept tile.
+static double expectedAt(const OutputReference &reference, int64_t element) {
+  double expected = 0;
+  size_t at = 0;
+  TileGrid grid(reference.extents);
+  for (int64_t tile : reference.tiles)
+    for (int64_t row = 0; row < TileGrid::edge; ++row) {
+      TileGrid::Run run = grid.run(tile, row);
+      if (element >= run.begin && element < run.begin + run.count)
+        expected = reference.values[at + size_t(element - run.begin)];
+      at += size_t(run.count);
+    }
+  return expected;
+}
+
+Judgement judge(const OutputReference &reference, const void *data) {
+  if (!isFloat(reference.argument.type))
+    return judgeIntegers(reference, data);
+  ElementType type = reference.argument.type;
+  OutputError error = measureError(reference, data);
+  auto describe = [&](int64_t element, const std::string &how) {
+    return "element " + elementName(reference.extents, element) + " is " +
+           number(loadFloat(type, data, element)) + ", expected " +
+           number(expectedAt(reference, element)) + how;
+  };
+  if (error.wrongClass >= 0)
+    return {std::numeric_limits<double>::infinity(),
+            describe(error.wrongClass, "")};
+  Bound bound = boundOf(reference);
+  // The unit in the last place is finer than a tile's scale suggests by up to
+  // two, so take the one at the scale.
+  double ulp = std::ldexp(1.0, -formatOf(type).mantissaBits);
+  double tiny = ulpAt(type, 0);
+  double floor = 4 * ulp;
+  if (error.worst >= 0) {
+    double scale =
+        std::fabs(loadFloat(type, data, error.worst) -
+                  roundTo(type, expectedAt(reference, error.worst))) /
+        error.largest;
+    if (scale > 0)
+      floor = std::max(floor, 4 * tiny / scale);
+  }
+  Judgement judgement;
+  judgement.error = std::max(error.largest / std::max(bound.relative, floor),
+                             error.rms / std::max(bound.rms, floor));
+  if (judgement.error > 1) {
+    judgement.reason = describe(error.worst, " (" + number(judgement.error) +
+                                                 " times the bound)");
+    return judgement;
+  }
+  if (error.share > bound.share) {
+    judgement.error = std::max(judgement.error, error.share / bound.share);
+    judgement.reason = "a share of " + number(error.share) +
+                       " of the elements is not correctly rounded, " +
+                       number(bound.share) + " is the bound";
+  }
+  return judgement;
+}
+
+} // namespace kernelbrain::evaluate

@@ -1,0 +1,170 @@
+//===- WorkerServer.cpp - The request loop of kb-worker -------------------===//
+
+#include "kernelbrain/Evaluate/Device/WorkerServer.h"
+
+#include "kernelbrain/Evaluate/Device/Clock.h"
+#include "kernelbrain/Evaluate/Device/KernelChecker.h"
+#include "kernelbrain/Evaluate/Device/ProgramComparison.h"
+#include "kernelbrain/Support/Frame.h"
+
+#include <fstream>
+#include <map>
+#include <unistd.h>
+
+namespace kernelbrain::evaluate {
+
+//===----------------------------------------------------------------------===//
+// The host
+//===----------------------------------------------------------------------===//
+
+static std::string deviceName() {
+  std::ifstream file("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(file, line))
+    if (line.rfind("model name", 0) == 0)
+      if (size_t colon = line.find(": "); colon != std::string::npos)
+        return line.substr(colon + 2);
+  return "unknown CPU";
+}
+
+Target describeHost() {
+  Target target;
+  target.threads = 1;
+  auto take = [](int name, int64_t &into) {
+    if (long bytes = ::sysconf(name); bytes > 0)
+      into = bytes;
+  };
+  take(_SC_LEVEL1_DCACHE_SIZE, target.l1Bytes);
+  take(_SC_LEVEL2_CACHE_SIZE, target.l2Bytes);
+  take(_SC_LEVEL3_CACHE_SIZE, target.l3Bytes);
+  return target;
+}
+
+//===----------------------------------------------------------------------===//
+// Requests
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+class Server {
+public:
+  explicit Server(const CheckerOptions &options) : options(options) {}
+  Result<Json> answer(const std::string &type, const Json &request);
+  bool refused = false; ///< the peer speaks another version
+
+private:
+  Result<Json> hello(const Json &request);
+  Result<Json> openKernel(const Json &request);
+  Result<Json> measure(const std::string &type, const Json &request);
+  Result<Json> program(const Json &request);
+
+  const CheckerOptions &options;
+  std::map<std::string, std::unique_ptr<KernelChecker>> kernels;
+};
+
+} // namespace
+
+Result<Json> Server::hello(const Json &request) {
+  Result<int64_t> version = getInteger(request, "protocol");
+  if (!version || *version != workerProtocolVersion) {
+    refused = true;
+    return Error{"this kb-worker speaks protocol " +
+                 std::to_string(workerProtocolVersion) + ", not " +
+                 (version ? std::to_string(*version) : "an unnamed one")};
+  }
+  return Json{{"type", "hello"},
+              {"protocol", workerProtocolVersion},
+              {"device", deviceName()},
+              {"target", toJson(describeHost())}};
+}
+
+Result<Json> Server::openKernel(const Json &json) {
+  Result<KernelRequest> request = kernelRequestFromJson(json);
+  if (!request)
+    return request.error();
+  // Opening again replaces; the memory of the old one is free before.
+  kernels.erase(request->kernel.name);
+  Result<std::unique_ptr<KernelChecker>> checker =
+      KernelChecker::open(options, *request);
+  if (!checker)
+    return checker.error();
+  Json reply = toJson((*checker)->summary());
+  kernels[request->kernel.name] = std::move(*checker);
+  reply["type"] = "kernel";
+  return reply;
+}
+
+Result<Json> Server::measure(const std::string &type, const Json &json) {
+  Result<ArtifactRequest> request = artifactRequestFromJson(json);
+  if (!request)
+    return request.error();
+  auto found = kernels.find(request->kernel);
+  if (found == kernels.end())
+    return Error{"kernel '" + request->kernel + "' is not open"};
+  if (type == "time" && request->against.empty())
+    return Error{"'against' is empty"};
+  int64_t start = nowNs();
+  KernelChecker &checker = *found->second;
+  Measurement measurement =
+      type == "check" ? checker.check(request->artifact)
+      : type == "time"
+          ? checker.time(request->artifact, request->against, request->full)
+          : checker.accept(request->artifact, request->against, request->seed);
+  return Json{{"type", "measurement"},
+              {"measurement", toJson(measurement)},
+              {"cost_ns", nowNs() - start}};
+}
+
+Result<Json> Server::program(const Json &json) {
+  Result<ProgramRequest> request = programRequestFromJson(json);
+  if (!request)
+    return request.error();
+  Result<ProgramReply> reply = comparePrograms(options, *request);
+  if (!reply)
+    return reply.error();
+  Json message = toJson(*reply);
+  message["type"] = "program";
+  return message;
+}
+
+Result<Json> Server::answer(const std::string &type, const Json &request) {
+  if (type == "hello")
+    return hello(request);
+  if (type == "kernel")
+    return openKernel(request);
+  if (type == "check" || type == "time" || type == "accept")
+    return measure(type, request);
+  if (type == "program")
+    return program(request);
+  if (type == "forget") {
+    kernels.erase(getStringOr(request, "kernel", ""));
+    return Json{{"type", "forget"}};
+  }
+  return Error{"unknown request '" + type + "'"};
+}
+
+int serveWorker(const CheckerOptions &options, int input, int output) {
+  Server server(options);
+  bool greeted = false;
+  for (;;) {
+    Result<std::optional<Frame>> frame = readFrame(input);
+    if (!frame || !*frame)
+      return frame ? 0 : 1;
+    const Json &request = (*frame)->message;
+    std::string type = getStringOr(request, "type", "");
+    Result<Json> reply =
+        greeted || type == "hello"
+            ? server.answer(type, request)
+            : Result<Json>(Error{"the first request must be hello"});
+    greeted |= type == "hello" && reply;
+    Json message =
+        reply ? *reply
+              : Json{{"type", "error"}, {"message", reply.error().message}};
+    if (request.contains("id"))
+      message["id"] = request["id"];
+    if (!writeFrame(output, {message, ""}) || server.refused)
+      return 1;
+  }
+}
+
+} // namespace kernelbrain::evaluate

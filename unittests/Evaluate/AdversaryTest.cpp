@@ -1,0 +1,216 @@
+//===- AdversaryTest.cpp - Every trick gets the right disposition ---------===//
+
+#include "Fixtures.h"
+
+#include "kernelbrain/Evaluate/Client/WorkerEvaluator.h"
+
+#include <gtest/gtest.h>
+
+using namespace kernelbrain;
+using namespace kernelbrain::evaluate;
+
+namespace {
+
+struct Trick {
+  const char *variant;
+  Disposition disposition;
+  const char *reason; ///< a part of it
+};
+
+void PrintTo(const Trick &trick, std::ostream *stream) {
+  *stream << trick.variant;
+}
+
+/// One worker with the kernel of Norm.c open, for all tests.
+class NormKernel : public testing::Test {
+protected:
+  static void SetUpTestSuite() {
+    folder = new TemporaryFolder;
+    worker = new Worker(workerOptions(
+        *folder, {"--call-deadline-ms=700", "--memory-bytes=150000000"}));
+    manifest = manifestOf(normKernel(), false);
+    stock = compileFixture(*folder, "Norm", "", manifest);
+    KernelRequest request;
+    request.kernel = normKernel();
+    request.seed = 17;
+    request.reference = compileFixture(*folder, "Norm", "REFERENCE",
+                                       manifestOf(normKernel(), true))
+                            .path;
+    request.baselines = {stock.path};
+    Result<std::unique_ptr<WorkerEvaluator>> opened =
+        WorkerEvaluator::open(*worker, request);
+    ASSERT_TRUE(opened) << opened.error().message;
+    evaluator = opened->release();
+  }
+  static void TearDownTestSuite() {
+    delete evaluator;
+    delete worker;
+    delete folder;
+  }
+  Artifact variant(const char *name) {
+    return compileFixture(*folder, "Norm", name, manifest);
+  }
+  Measurement check(const char *name) {
+    Result<Measurement> measurement = evaluator->check(variant(name));
+    EXPECT_TRUE(measurement) << measurement.error().message;
+    return measurement ? *measurement : Measurement();
+  }
+
+  static TemporaryFolder *folder;
+  static Worker *worker;
+  static WorkerEvaluator *evaluator;
+  static Manifest manifest;
+  static Artifact stock;
+};
+TemporaryFolder *NormKernel::folder;
+Worker *NormKernel::worker;
+WorkerEvaluator *NormKernel::evaluator;
+Manifest NormKernel::manifest;
+Artifact NormKernel::stock;
+
+class Adversary : public NormKernel,
+                  public testing::WithParamInterface<Trick> {};
+
+TEST_P(Adversary, IsRejected) {
+  Measurement measurement = check(GetParam().variant);
+  EXPECT_EQ(measurement.disposition, GetParam().disposition)
+      << toString(measurement.disposition) << ": " << measurement.reason;
+  EXPECT_NE(measurement.reason.find(GetParam().reason), std::string::npos)
+      << measurement.reason;
+}
+
+constexpr Disposition incorrect = Disposition::Incorrect;
+const Trick tricks[] = {
+    {"SKIPS_TAIL", incorrect, "was not written"},
+    {"STALE", incorrect, "was not written"},
+    {"DOES_NOTHING", incorrect, "was not written"},
+    {"PARTIAL", incorrect, "(5, 7) was not written"},
+    {"ONLY_TIMED_SIZE", incorrect, "behind output 0"},
+    {"MUTATES", incorrect, "changed input 0"},
+    {"LOWER_PRECISION", incorrect, "times the bound"},
+    {"IDENTITY", incorrect, "expected"},
+    {"CACHES", incorrect, "expected"},
+    {"RACES", incorrect, "differs between two equal runs"},
+    {"WRITES_BEHIND", incorrect, "bytes behind output 0"},
+    {"WRITES_BEFORE", incorrect, "bytes before output 0"},
+    {"READS_BEHIND", incorrect, "outside its buffers"},
+    {"ZERO_TILE", incorrect, "is 0, expected"},
+    {"ALL_NAN", incorrect, "is nan"},
+    {"NAN_TO_ZERO", incorrect, "expected nan"},
+    {"CRASHES", Disposition::Crashed, "signal 11"},
+    {"EXITS", Disposition::Crashed, "died"},
+    {"MEMORY_BOMB", Disposition::Crashed, "signal 11"},
+    {"ENDLESS", Disposition::TimedOut, "700 ms"},
+    {"DECLINES", Disposition::LaunchFailed, "declined"},
+    {"FAILS", Disposition::LaunchFailed, "status 7"},
+    {"STARTS_THREAD", Disposition::LaunchFailed, "status 9"},
+};
+INSTANTIATE_TEST_SUITE_P(Check, Adversary, testing::ValuesIn(tricks),
+                         [](const auto &info) {
+                           return std::string(info.param.variant);
+                         });
+
+TEST_F(NormKernel, IsOpenWithPower) {
+  EXPECT_FALSE(evaluator->opened().lowPower);
+  EXPECT_TRUE(evaluator->opened().insensitive.empty());
+  EXPECT_GE(evaluator->opened().sets.size(), 20u);
+  for (const std::string &note : evaluator->opened().notes)
+    ADD_FAILURE() << note;
+}
+
+TEST_F(NormKernel, RightOnesPass) {
+  for (const char *name : {"FAST", "SLOW"}) {
+    Measurement measurement = check(name);
+    EXPECT_EQ(measurement.disposition, Disposition::Passed)
+        << name << ": " << measurement.reason;
+    EXPECT_GT(measurement.error, 0);
+    EXPECT_LE(measurement.error, 1);
+  }
+}
+
+/// Timing on a machine that others use may be Unstable: then it is repeated, as
+/// the search does.
+Measurement timeQuietly(WorkerEvaluator &evaluator, const Artifact &artifact,
+                        const Artifact &against, search::Effort effort) {
+  Measurement measurement;
+  for (int attempt = 0; attempt < 8; ++attempt) {
+    Result<Measurement> timed = evaluator.time(artifact, against, effort);
+    EXPECT_TRUE(timed) << timed.error().message;
+    if (!timed)
+      break;
+    measurement = *timed;
+    if (measurement.disposition != Disposition::Unstable)
+      break;
+  }
+  return measurement;
+}
+
+TEST_F(NormKernel, AFasterOneIsFaster) {
+  Measurement measurement =
+      timeQuietly(*evaluator, variant("FAST"), stock, search::Effort::Full);
+  EXPECT_EQ(measurement.disposition, Disposition::Passed) << measurement.reason;
+  ASSERT_TRUE(measurement.speedup);
+  EXPECT_GT(measurement.speedup->low, 1.2);
+  EXPECT_GT(measurement.timeNs, 0);
+  EXPECT_EQ(measurement.pageFaults, 0);
+  EXPECT_EQ(measurement.rung, 4);
+}
+
+TEST_F(NormKernel, ASlowerOneIsSlower) {
+  Measurement measurement =
+      timeQuietly(*evaluator, variant("SLOW"), stock, search::Effort::Quick);
+  EXPECT_EQ(measurement.disposition, Disposition::Slower) << measurement.reason;
+  ASSERT_TRUE(measurement.speedup);
+  EXPECT_LT(measurement.speedup->high, 1);
+}
+
+TEST_F(NormKernel, TheSameIsNotFaster) {
+  Measurement measurement =
+      timeQuietly(*evaluator, stock, stock, search::Effort::Full);
+  EXPECT_NE(measurement.disposition, Disposition::Passed);
+  if (measurement.speedup)
+    EXPECT_LE(measurement.speedup->low, 1.01);
+}
+
+TEST_F(NormKernel, WhatTurnsWrongWhileItIsTimedIsCaught) {
+  Artifact artifact = variant("TURNS_WRONG");
+  Result<Measurement> timed =
+      evaluator->time(artifact, stock, search::Effort::Full);
+  ASSERT_TRUE(timed);
+  EXPECT_EQ(timed->disposition, Disposition::Incorrect) << timed->reason;
+}
+
+TEST_F(NormKernel, AcceptanceTakesEverySet) {
+  Measurement measurement;
+  for (int attempt = 0; attempt < 8; ++attempt) {
+    Result<Measurement> accepted = evaluator->accept(variant("FAST"), stock);
+    ASSERT_TRUE(accepted) << accepted.error().message;
+    measurement = *accepted;
+    if (measurement.disposition != Disposition::Unstable)
+      break;
+  }
+  EXPECT_EQ(measurement.disposition, Disposition::Passed) << measurement.reason;
+  EXPECT_EQ(measurement.rung, 6);
+  EXPECT_GE(measurement.details["sets"].size(), 20u);
+  EXPECT_GT(measurement.details["cost_ns"].get<int64_t>(), 0);
+  Result<Measurement> wrong = evaluator->accept(variant("ZERO_TILE"), stock);
+  ASSERT_TRUE(wrong);
+  EXPECT_EQ(wrong->disposition, incorrect);
+  EXPECT_EQ(wrong->rung, 6);
+}
+
+TEST_F(NormKernel, AnotherSignatureDoesNotLaunch) {
+  Kernel other = normKernel();
+  other.arguments[1].type = ElementType::F16;
+  Artifact artifact = compileFixture(*folder, "Norm", "OTHER_SIGNATURE",
+                                     manifestOf(other, false));
+  Result<Measurement> measurement = evaluator->check(artifact);
+  ASSERT_TRUE(measurement);
+  EXPECT_EQ(measurement->disposition, Disposition::LaunchFailed);
+  Result<Measurement> missing =
+      evaluator->check({folder->path + "/none.so", manifest});
+  ASSERT_TRUE(missing);
+  EXPECT_EQ(missing->disposition, Disposition::LaunchFailed);
+}
+
+} // namespace

@@ -1,0 +1,43 @@
+//===- Fixtures.h - Artifacts compiled from C for tests ---------*- C++ -*-===//
+
+#ifndef KERNELBRAIN_UNITTESTS_EVALUATE_FIXTURES_H
+#define KERNELBRAIN_UNITTESTS_EVALUATE_FIXTURES_H
+
+#include "kernelbrain/Core/Artifact.h"
+#include "kernelbrain/Evaluate/Client/Worker.h"
+
+#include <string>
+#include <vector>
+
+namespace kernelbrain::evaluate {
+
+/// A folder that is removed at the end.
+class TemporaryFolder {
+public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  std::string path;
+};
+
+/// Compiles Fixtures/<source>.c with the macro `variant` defined (if not empty)
+/// and the manifest inside; returns the artifact. Aborts the test program if
+/// the compiler fails.
+Artifact compileFixture(const TemporaryFolder &folder,
+                        const std::string &source, const std::string &variant,
+                        const Manifest &manifest);
+
+/// The kernels of Norm.c and Gather.c and their manifests; with `promoted`, of
+/// the f64 reference.
+Kernel normKernel();
+Kernel gatherKernel();
+Manifest manifestOf(const Kernel &kernel, bool promoted);
+/// The program of Program.c.
+Manifest programManifest();
+
+/// Options for a worker whose timing lease is the test's own.
+WorkerOptions workerOptions(const TemporaryFolder &folder,
+                            std::vector<std::string> arguments = {});
+
+} // namespace kernelbrain::evaluate
+
+#endif // KERNELBRAIN_UNITTESTS_EVALUATE_FIXTURES_H

@@ -57,13 +57,10 @@ static Result<search::Event> decodeLine(const std::string &line) {
 }
 
 bool JournalContents::finished() const {
-  bool complete = false;
-  for (const search::Event &event : events)
-    if (event.type == "run_started")
-      complete = false;
-    else if (event.type == "run_finished")
-      complete = getBoolOr(event.data, "complete", false);
-  return complete;
+  for (auto event = events.rbegin(); event != events.rend(); ++event)
+    if (event->type == "run_closed" || event->type == "run_started")
+      return event->type == "run_closed";
+  return false;
 }
 
 Result<JournalContents> store::readJournal(const std::string &path) {
@@ -174,8 +171,9 @@ Status Journal::sync() {
 }
 
 Status Journal::notify(const search::Event &event) {
-  // An earlier end may be like this one; finished() goes by the last.
-  if (!recorded.empty() && event.type != "run_finished" &&
+  if (event.type == "run_finished")
+    complete = getBoolOr(event.data, "complete", false);
+  if (!recorded.empty() &&
       recorded.count(contentHash64(dumpJson(store::toJson(event)))))
     return {};
   if (Status status = append(event); !status)
@@ -187,4 +185,12 @@ Status Journal::notify(const search::Event &event) {
           std::chrono::milliseconds(250))
     return sync();
   return {};
+}
+
+Status Journal::close() {
+  if (!complete)
+    return {};
+  if (Status status = append({"run_closed"}); !status)
+    return status.error().withContext("cannot close the journal");
+  return sync();
 }

@@ -149,34 +149,33 @@ TEST_F(JournalTest, AResumedRunDoesNotRepeatWhatIsRecorded) {
   EXPECT_EQ(readJournal(path)->events.size(), 5u);
 }
 
-TEST_F(JournalTest, TheEndOfARunIsAlwaysTheLastLine) {
-  search::Event end = {"run_finished", Json{{"complete", false}}};
-  {
+TEST_F(JournalTest, OnlyACompleteRunThatWasClosedIsFinished) {
+  auto finishedAfter = [&](std::optional<bool> complete, bool close) {
+    ::unlink(path.c_str());
     auto journal = Journal::create(path);
-    ASSERT_TRUE((*journal)->notify(end));
-    ASSERT_TRUE((*journal)->notify(trial("k", 1)));
-  }
-  auto journal = Journal::resume(path, *readJournal(path));
-  ASSERT_TRUE((*journal)->notify(end));
-  EXPECT_EQ(readJournal(path)->events.back().type, "run_finished");
+    EXPECT_TRUE((*journal)->notify({"run_started"}));
+    if (complete)
+      EXPECT_TRUE(
+          (*journal)->notify({"run_finished", Json{{"complete", *complete}}}));
+    if (close)
+      EXPECT_TRUE((*journal)->close());
+    return readJournal(path)->finished();
+  };
+  EXPECT_TRUE(finishedAfter(true, true));
+  EXPECT_FALSE(finishedAfter(true, false)); // its results were not safe yet
+  EXPECT_FALSE(finishedAfter(false, true));
+  EXPECT_FALSE(finishedAfter(std::nullopt, true));
 }
 
-TEST_F(JournalTest, OnlyACompleteRunIsFinished) {
-  search::Event start = {"run_started", Json::object()};
-  search::Event complete = {"run_finished", Json{{"complete", true}}};
-  search::Event stopped = {"run_finished", Json{{"complete", false}}};
-  JournalContents contents;
-  EXPECT_FALSE(contents.finished());
-  contents.events = {start, complete};
-  EXPECT_TRUE(contents.finished());
-  contents.events = {start, complete, trial("k", 1)};
-  EXPECT_TRUE(contents.finished());
-  contents.events = {start, stopped};
-  EXPECT_FALSE(contents.finished());
-  contents.events = {start, stopped, trial("k", 1), complete};
-  EXPECT_TRUE(contents.finished());
-  contents.events = {start, complete, start};
-  EXPECT_FALSE(contents.finished());
+TEST_F(JournalTest, AResumedRunIsClosedThoughItsEndIsRecordedAlready) {
+  search::Event end = {"run_finished", Json{{"complete", true}}};
+  ASSERT_TRUE((*Journal::create(path))->notify(end));
+  auto journal = Journal::resume(path, *readJournal(path));
+  ASSERT_TRUE((*journal)->notify(end));
+  ASSERT_TRUE((*journal)->close());
+  auto contents = readJournal(path);
+  EXPECT_EQ(contents->events.size(), 2u);
+  EXPECT_TRUE(contents->finished());
 }
 
 TEST_F(JournalTest, AKillAtAnyMomentLosesNoWrittenEvent) {

@@ -45,6 +45,7 @@ TEST_F(RunDirectoryTest, AFinishedRunIsNotReused) {
   {
     auto run = open();
     ASSERT_TRUE(run->journal()->notify(finished(true)));
+    ASSERT_TRUE(run->journal()->close());
   }
   auto run = open();
   ASSERT_TRUE(run);

@@ -36,8 +36,8 @@ struct JournalContents {
   uint64_t ignoredBytes = 0;         ///< what follows it
   std::string damage; ///< "line 12 is cut short"; empty if nothing is ignored
 
-  /// True if the run came to its own end: there is a `run_finished` event that
-  /// says `complete`, and no `run_started` after it.
+  /// True if there is nothing left to resume: the run was closed, and none was
+  /// started after that.
   bool finished() const;
 };
 
@@ -62,6 +62,10 @@ public:
   /// `run_finished`, and else at most every 250 ms. A resumed run lives through
   /// its recorded events again: those are not written twice.
   Status notify(const search::Event &event) override;
+  /// Says that what the run found is safe elsewhere (database, output). Without
+  /// this the next run resumes, also after `run_finished`. Does nothing for a
+  /// run whose last `run_finished` did not say `complete`.
+  Status close();
   const std::string &path() const { return file; }
 
 private:
@@ -73,6 +77,7 @@ private:
   std::string file;
   FileDescriptor fd;
   uint64_t size;               ///< bytes of whole lines
+  bool complete = false;       ///< as the last `run_finished` said
   std::set<uint64_t> recorded; ///< hashes of events from before a resume
   std::chrono::steady_clock::time_point lastSync;
 };

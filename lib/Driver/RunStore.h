@@ -26,6 +26,11 @@ public:
 
   /// Null while another process holds the run; see notes().
   search::Observer *journal() { return run->journal(); }
+  /// Call last, when winners are in database and output: a run that was
+  /// complete is not resumed any more.
+  Status close() {
+    return run->isLocked() ? run->journal()->close() : Status();
+  }
   /// What an unfinished run of the same hash left.
   const search::Recording &recording() const { return recorded; }
   store::ArtifactCache &artifacts() { return *cache; }

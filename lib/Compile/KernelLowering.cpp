@@ -75,7 +75,7 @@ static std::string checkSize(ModuleOp module, int64_t limit) {
   module.walk([&](Operation *) { ++count; });
   if (count <= limit)
     return "";
-  return "the lowered kernel has " + std::to_string(count) +
+  return "the kernel has " + std::to_string(count) +
          " operations, more than " + std::to_string(limit);
 }
 
@@ -134,6 +134,8 @@ FailureOr<LoweredKernel> lowerKernel(const Kernel &description,
         argument.type = ElementType::F64;
 
   lowered.overLimit = checkVectors(module, limits.vectorBytes);
+  if (lowered.overLimit.empty())
+    lowered.overLimit = checkSize(module, limits.operations);
   if (!lowered.overLimit.empty())
     return std::move(lowered);
   instance->function.setSymName(bodySymbol(description.name));

@@ -22,9 +22,9 @@ def encode(message, blob=b""):
 
 
 class Server:
-    def __init__(self, *options):
+    def __init__(self, *command):
         self.process = subprocess.Popen(
-            ["kb-compile", "--serve", *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            command or ["kb-compile", "--serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.buffer = b""
         self.next_id = 1
 

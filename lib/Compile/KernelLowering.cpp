@@ -75,8 +75,8 @@ static std::string checkSize(ModuleOp module, int64_t limit) {
   module.walk([&](Operation *) { ++count; });
   if (count <= limit)
     return "";
-  return "the kernel has " + std::to_string(count) +
-         " operations, more than " + std::to_string(limit);
+  return "the kernel has " + std::to_string(count) + " operations, more than " +
+         std::to_string(limit);
 }
 
 //===----------------------------------------------------------------------===//
@@ -94,7 +94,7 @@ static int64_t integerKnob(const Recipe &recipe, const std::string &name,
 
 static FailureOr<strategy::Instance>
 instantiate(kb::KernelOp payload, const Recipe &recipe, const Target &target,
-            const StrategyList &strategies, ModuleOp module) {
+            StrategyList strategies, ModuleOp module) {
   if (recipe.strategy == "stock")
     return instantiateStock(payload, integerKnob(recipe, "fuse", 1) != 0,
                             module);
@@ -113,7 +113,7 @@ instantiate(kb::KernelOp payload, const Recipe &recipe, const Target &target,
 FailureOr<LoweredKernel> lowerKernel(const Kernel &description,
                                      kb::KernelOp payload, const Recipe &recipe,
                                      const Target &target,
-                                     const StrategyList &strategies,
+                                     StrategyList strategies,
                                      const ResourceLimits &limits) {
   LoweredKernel lowered;
   lowered.module = ModuleOp::create(payload.getLoc());

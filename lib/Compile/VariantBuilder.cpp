@@ -21,7 +21,7 @@ Result<Toolchain> Toolchain::create(const Target &target,
                                     StrategyList strategies) {
   Toolchain toolchain;
   toolchain.target = target;
-  toolchain.strategies = std::move(strategies);
+  toolchain.strategies = strategies;
   auto generator = CodeGenerator::create(target);
   if (!generator)
     return generator.error();

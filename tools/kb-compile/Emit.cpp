@@ -3,6 +3,7 @@
 #include "Options.h"
 #include "kernelbrain/Compile/HostTarget.h"
 #include "kernelbrain/Compile/VariantBuilder.h"
+#include "kernelbrain/Strategy/Strategy.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -26,12 +27,25 @@ static Result<Recipe> readRecipe(const std::string &text) {
   return recipeFromJson(*json);
 }
 
+/// Knobs that the recipe does not name get the strategy's defaults.
+static void completeRecipe(Recipe &recipe, const KernelSource &kernel,
+                           const Toolchain &toolchain) {
+  for (const auto &strategy : toolchain.strategies)
+    if (strategy->getName() == recipe.strategy &&
+        strategy->mismatch(kernel.op, toolchain.target).empty()) {
+      Recipe full =
+          strategy->space(kernel.op, toolchain.target).defaultRecipe();
+      recipe.knobs.insert(full.knobs.begin(), full.knobs.end());
+    }
+}
+
 static int build(const tool::Options &options, Output output,
-                 const std::string &text, const Recipe &recipe) {
+                 const std::string &text, Recipe recipe) {
+  strategy::StrategyLibrary library;
   auto target = makeTarget(options.get("target-cpu"));
   if (!target)
     return tool::reportError(target.error().message);
-  auto toolchain = Toolchain::create(*target, {});
+  auto toolchain = Toolchain::create(*target, library.all());
   if (!toolchain)
     return tool::reportError(toolchain.error().message);
   mlir::DialectRegistry registry;
@@ -41,6 +55,7 @@ static int build(const tool::Options &options, Output output,
   auto kernel = parseKernelSource(text, context);
   if (!kernel)
     return tool::reportError(kernel.error().message);
+  completeRecipe(recipe, *kernel, *toolchain);
   BuiltVariant built =
       buildVariant(*kernel, recipe, output, *toolchain, [](const char *) {});
   if (built.disposition != Disposition::Passed)

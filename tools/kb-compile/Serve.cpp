@@ -3,6 +3,7 @@
 #include "Options.h"
 #include "kernelbrain/Compile/HostTarget.h"
 #include "kernelbrain/Compile/Server.h"
+#include "kernelbrain/Strategy/Strategy.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -43,10 +44,11 @@ int tool::serveMain(int argc, char **argv) {
   int out = takeDescriptor(STDOUT_FILENO, STDERR_FILENO);
   close(null);
 
+  strategy::StrategyLibrary library;
   auto target = makeTarget(options->get("target-cpu"));
   if (!target)
     return reportError(target.error().message);
-  auto toolchain = Toolchain::create(*target, {});
+  auto toolchain = Toolchain::create(*target, library.all());
   if (!toolchain)
     return reportError(toolchain.error().message);
   mlir::DialectRegistry registry;
@@ -54,6 +56,6 @@ int tool::serveMain(int argc, char **argv) {
   // Forks must not inherit a pool without its threads.
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
   preloadDialects(context);
-  int status = serve(in, out, server, *toolchain, "", context);
+  int status = serve(in, out, server, *toolchain, library.hash(), context);
   _exit(status); // Nothing is left to do but LLVM's destructors.
 }

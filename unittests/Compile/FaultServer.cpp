@@ -155,13 +155,13 @@ FaultStrategy::makeFunction(const std::string &kind, kb::KernelOp kernel,
   Type element = cast<ShapedType>(out.getType()).getElementType();
   if (kind == "wide") {
     auto wide = VectorType::get({64, 128}, element);
-    Value value = arith::ConstantOp::create(builder, loc,
-                                            builder.getZeroAttr(wide));
+    Value value =
+        arith::ConstantOp::create(builder, loc, builder.getZeroAttr(wide));
     vector::StoreOp::create(builder, loc, value, out, ValueRange{zero, zero});
   }
   for (int count = 0; kind == "long" && count < 30000; ++count) {
-    Value value = memref::LoadOp::create(builder, loc, out,
-                                         ValueRange{zero, zero});
+    Value value =
+        memref::LoadOp::create(builder, loc, out, ValueRange{zero, zero});
     memref::StoreOp::create(builder, loc, value, out, ValueRange{zero, zero});
   }
   if (kind == "invalid") {
@@ -171,8 +171,8 @@ FaultStrategy::makeFunction(const std::string &kind, kb::KernelOp kernel,
         tensor::ExtractOp::create(builder, loc, tensor, ValueRange{zero});
     memref::StoreOp::create(builder, loc, value, out, ValueRange{zero, zero});
   }
-  Value ok = arith::ConstantOp::create(builder, loc,
-                                       builder.getI32IntegerAttr(0));
+  Value ok =
+      arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
   func::ReturnOp::create(builder, loc, ok);
   strategy::Instance instance;
   instance.function = function;
@@ -187,11 +187,11 @@ int main(int argc, char **argv) {
     options.memoryLimitBytes = atoll(argv[2]);
   if (argc > 3)
     options.jobs = atoi(argv[3]);
-  StrategyList strategies;
+  std::vector<std::unique_ptr<strategy::Strategy>> strategies;
   strategies.push_back(std::make_unique<FaultStrategy>());
   strategies.push_back(std::make_unique<NeverStrategy>());
   auto target = makeTarget();
-  auto toolchain = Toolchain::create(*target, std::move(strategies));
+  auto toolchain = Toolchain::create(*target, strategies);
   DialectRegistry registry;
   registerCompileDialects(registry);
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);

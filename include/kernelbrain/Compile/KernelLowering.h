@@ -11,7 +11,8 @@
 
 namespace kernelbrain::compile {
 
-using StrategyList = std::vector<std::unique_ptr<strategy::Strategy>>;
+/// Strategies that somebody else owns.
+using StrategyList = llvm::ArrayRef<std::unique_ptr<strategy::Strategy>>;
 
 /// A kernel as a builder is given it.
 struct KernelSource {
@@ -48,8 +49,8 @@ mlir::FailureOr<Kernel> describeKernel(kb::KernelOp op);
 /// calls. Emits diagnostics and fails where a stage does.
 mlir::FailureOr<LoweredKernel>
 lowerKernel(const Kernel &description, kb::KernelOp payload,
-            const Recipe &recipe, const Target &target,
-            const StrategyList &strategies, const ResourceLimits &limits);
+            const Recipe &recipe, const Target &target, StrategyList strategies,
+            const ResourceLimits &limits);
 
 /// Adds `kb_invoke`, which takes the entry's arguments from an array.
 void addInvoke(mlir::ModuleOp module, llvm::StringRef entry);

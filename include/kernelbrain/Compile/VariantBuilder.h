@@ -39,7 +39,7 @@ struct BuiltVariant {
 /// What all builds of a process share; made once.
 struct Toolchain {
   Target target;
-  StrategyList strategies;
+  StrategyList strategies; ///< they outlive this
   ResourceLimits limits;
   std::unique_ptr<CodeGenerator> codeGenerator;
   std::unique_ptr<Linker> linker;

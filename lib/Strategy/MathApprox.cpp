@@ -11,95 +11,122 @@ using namespace mlir;
 using namespace kernelbrain::strategy;
 
 namespace {
-/// Shorthands for values of one type.
+/// Shorthands on packs: values of one type, written side by side. A pack of one
+/// value stands for as many equal ones as its partners have.
 class Calculator {
 public:
-  Calculator(OpBuilder &builder, Location loc, Value model)
-      : builder(builder), loc(loc), type(model.getType()) {
+  using Pack = SmallVector<Value, 4>;
+
+  Calculator(OpBuilder &builder, Location loc, ValueRange model)
+      : builder(builder), loc(loc), type(model.front().getType()) {
     Type i32 = builder.getI32Type();
     auto vector = dyn_cast<VectorType>(type);
     integer = vector ? vector.clone(i32) : i32;
   }
 
-  Value constant(double value) {
-    auto scalar = builder.getF32FloatAttr(static_cast<float>(value));
-    return make(type, scalar);
+  Pack constant(double value) {
+    return make(type, builder.getF32FloatAttr(static_cast<float>(value)));
   }
-  Value integerConstant(int32_t value) {
+  Pack integerConstant(int32_t value) {
     return make(integer, builder.getI32IntegerAttr(value));
   }
-  Value add(Value a, Value b) { return op<arith::AddFOp>(a, b); }
-  Value sub(Value a, Value b) { return op<arith::SubFOp>(a, b); }
-  Value mul(Value a, Value b) { return op<arith::MulFOp>(a, b); }
-  Value div(Value a, Value b) { return op<arith::DivFOp>(a, b); }
-  Value fma(Value a, Value b, Value c) { return op<math::FmaOp>(a, b, c); }
-  Value addI(Value a, Value b) { return op<arith::AddIOp>(a, b); }
-  Value shiftLeft(Value a, int by) {
+  Pack add(const Pack &a, const Pack &b) { return op<arith::AddFOp>(a, b); }
+  Pack sub(const Pack &a, const Pack &b) { return op<arith::SubFOp>(a, b); }
+  Pack mul(const Pack &a, const Pack &b) { return op<arith::MulFOp>(a, b); }
+  Pack div(const Pack &a, const Pack &b) { return op<arith::DivFOp>(a, b); }
+  Pack fma(const Pack &a, const Pack &b, const Pack &c) {
+    return op<math::FmaOp>(a, b, c);
+  }
+  Pack addI(const Pack &a, const Pack &b) { return op<arith::AddIOp>(a, b); }
+  Pack subI(const Pack &a, const Pack &b) { return op<arith::SubIOp>(a, b); }
+  Pack shiftLeft(const Pack &a, int by) {
     return op<arith::ShLIOp>(a, integerConstant(by));
   }
-  Value bits(Value x) {
-    return arith::BitcastOp::create(builder, loc, integer, x);
+  Pack shiftRight(const Pack &a, int by) {
+    return op<arith::ShRSIOp>(a, integerConstant(by));
   }
-  Value fromBits(Value x) {
-    return arith::BitcastOp::create(builder, loc, type, x);
+  Pack bits(const Pack &x) { return cast<arith::BitcastOp>(integer, x); }
+  Pack fromBits(const Pack &x) { return cast<arith::BitcastOp>(type, x); }
+  Pack toFloat(const Pack &x) { return cast<arith::SIToFPOp>(type, x); }
+  Pack compare(arith::CmpFPredicate predicate, const Pack &a, const Pack &b) {
+    Pack result;
+    for (size_t index = 0; index < std::max(a.size(), b.size()); ++index)
+      result.push_back(arith::CmpFOp::create(builder, loc, predicate,
+                                             at(a, index), at(b, index)));
+    return result;
   }
-  Value compare(arith::CmpFPredicate predicate, Value a, Value b) {
-    return arith::CmpFOp::create(builder, loc, predicate, a, b);
-  }
-  Value select(Value condition, Value a, Value b) {
+  Pack select(const Pack &condition, const Pack &a, const Pack &b) {
     return op<arith::SelectOp>(condition, a, b);
   }
   /// x, but no less than `low`. The order of operands keeps a NaN.
-  Value clampLow(Value x, double low) {
-    Value bound = constant(low);
+  Pack clampLow(const Pack &x, double low) {
+    Pack bound = constant(low);
     return select(compare(arith::CmpFPredicate::OLT, x, bound), bound, x);
   }
-  Value clampHigh(Value x, double high) {
-    Value bound = constant(high);
+  Pack clampHigh(const Pack &x, double high) {
+    Pack bound = constant(high);
     return select(compare(arith::CmpFPredicate::OGT, x, bound), bound, x);
   }
-  Value polynomial(Value x, ArrayRef<float> coefficients) {
-    Value sum = constant(coefficients.back());
+  Pack polynomial(const Pack &x, ArrayRef<float> coefficients) {
+    Pack sum = constant(coefficients.back());
     for (float coefficient : llvm::reverse(coefficients.drop_back()))
       sum = fma(sum, x, constant(coefficient));
     return sum;
   }
-  template <typename Op, typename... Operands> Value op(Operands... operands) {
-    return Op::create(builder, loc, operands...);
+  template <typename Op, typename... Packs> Pack op(const Packs &...operands) {
+    Pack result;
+    for (size_t index = 0; index < std::max({operands.size()...}); ++index)
+      result.push_back(Op::create(builder, loc, at(operands, index)...));
+    return result;
   }
   int64_t lanes() const {
     auto vector = dyn_cast<VectorType>(type);
     return vector ? vector.getNumElements() : 1;
   }
   /// p * 2^n by one instruction; n may be any float, infinite ones included.
-  Value scale(Value p, Value n) {
+  Pack scale(const Pack &p, const Pack &n) {
     bool isWide = lanes() == 16;
     Value all = arith::ConstantOp::create(
         builder, loc,
         builder.getIntegerAttr(builder.getIntegerType(lanes()), -1));
-    SmallVector<Value> operands{p, n, p, all};
-    if (isWide) // rounding: current direction
-      operands.push_back(arith::ConstantOp::create(
-          builder, loc, builder.getI32IntegerAttr(4)));
-    auto name =
-        builder.getStringAttr(isWide ? "llvm.x86.avx512.mask.scalef.ps.512"
-                                     : "llvm.x86.avx512.mask.scalef.ps.256");
-    return LLVM::CallIntrinsicOp::create(builder, loc, type, name, operands)
-        .getResult(0);
+    auto name = builder.getStringAttr(
+        isWide ? "llvm.x86.avx512.mask.scalef.ps.512"
+               : "llvm.x86.avx512.mask.scalef.ps.256");
+    Pack result;
+    for (size_t index = 0; index < p.size(); ++index) {
+      SmallVector<Value> operands{p[index], n[index], p[index], all};
+      if (isWide) // rounding: current direction
+        operands.push_back(arith::ConstantOp::create(
+            builder, loc, builder.getI32IntegerAttr(4)));
+      result.push_back(
+          LLVM::CallIntrinsicOp::create(builder, loc, type, name, operands)
+              .getResult(0));
+    }
+    return result;
   }
 
 private:
-  Value make(Type of, TypedAttr scalar) {
+  static Value at(const Pack &pack, size_t index) {
+    return pack.size() == 1 ? pack[0] : pack[index];
+  }
+  template <typename Op> Pack cast(Type to, const Pack &x) {
+    Pack result;
+    for (Value value : x)
+      result.push_back(Op::create(builder, loc, to, value));
+    return result;
+  }
+  Pack make(Type of, TypedAttr scalar) {
+    TypedAttr value = scalar;
     if (auto vector = dyn_cast<VectorType>(of))
-      return arith::ConstantOp::create(
-          builder, loc, DenseElementsAttr::get(vector, Attribute(scalar)));
-    return arith::ConstantOp::create(builder, loc, scalar);
+      value = DenseElementsAttr::get(vector, Attribute(scalar));
+    return {arith::ConstantOp::create(builder, loc, value)};
   }
 
   OpBuilder &builder;
   Location loc;
   Type type, integer;
 };
+using Pack = Calculator::Pack;
 } // namespace
 
 // Minimax on [-ln2/2, ln2/2] in relative error, rounded from the lowest
@@ -129,73 +156,75 @@ static constexpr double ln2High = 0.693359375, ln2Low = -2.12194440e-4;
 // Adding it rounds to an integer, which then stands in the low bits.
 static constexpr double roundingShift = 12582912.0;
 
-Value kernelbrain::strategy::emitExp(OpBuilder &builder, Location loc, Value x,
+SmallVector<Value, 4> kernelbrain::strategy::emitExp(OpBuilder &builder, Location loc, ValueRange xs,
                                      ExpForm form, int degree,
                                      bool nonPositive) {
-  Calculator c(builder, loc, x);
+  Calculator c(builder, loc, xs);
+  Pack x(xs);
   if ((form == ExpForm::Scale && c.lanes() != 8 && c.lanes() != 16) ||
       (form == ExpForm::Flush && !nonPositive))
     form = ExpForm::Split;
-  Value argument = x;
+  Pack argument = x;
   // Beyond the bounds the result is 0 or infinite; without them the remainder
   // of a large argument is no remainder.
   x = c.clampLow(x, form == ExpForm::Flush ? -87.33 : -104.0);
   if (!nonPositive)
     x = c.clampHigh(x, 89.0);
-  Value shifted = c.fma(x, c.constant(log2e), c.constant(roundingShift));
-  Value n = c.sub(shifted, c.constant(roundingShift));
-  Value r = c.fma(n, c.constant(-ln2High), x);
+  Pack shifted = c.fma(x, c.constant(log2e), c.constant(roundingShift));
+  Pack n = c.sub(shifted, c.constant(roundingShift));
+  Pack r = c.fma(n, c.constant(-ln2High), x);
   r = c.fma(n, c.constant(-ln2Low), r);
-  Value p = c.polynomial(r, expCoefficients(degree));
+  Pack p = c.polynomial(r, expCoefficients(degree));
   if (form == ExpForm::Scale)
     return c.scale(p, n);
-  auto power = [&](Value exponent) {
+  auto power = [&](const Pack &exponent) {
     return c.fromBits(
         c.shiftLeft(c.addI(exponent, c.integerConstant(127)), 23));
   };
   if (form == ExpForm::Flush) {
     // A multiplication, so that a NaN of p stays one.
-    Value y = c.mul(p, power(c.bits(shifted)));
-    Value isTiny =
+    Pack y = c.mul(p, power(c.bits(shifted)));
+    Pack isTiny =
         c.compare(arith::CmpFPredicate::OLT, argument, c.constant(-87.33));
     return c.select(isTiny, c.constant(0.0), y);
   }
   // 2^n = 2^(n/2) * 2^(n - n/2), each an ordinary number.
-  Value whole = c.bits(shifted);
-  Value bias = c.integerConstant(static_cast<int32_t>(0x4B400000));
-  Value count = c.op<arith::SubIOp>(whole, bias);
-  Value half = c.op<arith::ShRSIOp>(count, c.integerConstant(1));
-  Value rest = c.op<arith::SubIOp>(count, half);
+  Pack whole = c.bits(shifted);
+  Pack bias = c.integerConstant(static_cast<int32_t>(0x4B400000));
+  Pack count = c.subI(whole, bias);
+  Pack half = c.shiftRight(count, 1);
+  Pack rest = c.subI(count, half);
   return c.mul(c.mul(p, power(half)), power(rest));
 }
 
-Value kernelbrain::strategy::emitLog(OpBuilder &builder, Location loc,
-                                     Value x) {
+SmallVector<Value, 4> kernelbrain::strategy::emitLog(OpBuilder &builder, Location loc,
+                                     ValueRange xs) {
   static const float coefficients[] = {
       0.3333331346511841f,  -0.25000008940696716f, 0.2000211924314499f,
       -0.1666799634695053f, 0.14219550788402557f,  -0.12405591458082199f,
       0.11888174712657928f, -0.11675640940666199f, 0.06746601313352585f};
-  Calculator c(builder, loc, x);
+  Calculator c(builder, loc, xs);
+  Pack x(xs);
   // Denormals are scaled up first.
-  Value isSmall =
+  Pack isSmall =
       c.compare(arith::CmpFPredicate::OLT, x, c.constant(1.17549435e-38));
-  Value normal = c.select(isSmall, c.mul(x, c.constant(8388608.0)), x);
+  Pack normal = c.select(isSmall, c.mul(x, c.constant(8388608.0)), x);
   // x = 2^n * m with m in [sqrt(1/2), sqrt(2)).
-  Value offset = c.integerConstant(0x3F3504F3);
-  Value shifted = c.op<arith::SubIOp>(c.bits(normal), offset);
-  Value exponent = c.op<arith::ShRSIOp>(shifted, c.integerConstant(23));
-  Value mantissa =
-      c.op<arith::SubIOp>(c.bits(normal), c.shiftLeft(exponent, 23));
-  Value r = c.sub(c.fromBits(mantissa), c.constant(1.0));
-  Value n = arith::SIToFPOp::create(builder, loc, x.getType(), exponent);
+  Pack offset = c.integerConstant(0x3F3504F3);
+  Pack shifted = c.subI(c.bits(normal), offset);
+  Pack exponent = c.shiftRight(shifted, 23);
+  Pack mantissa =
+      c.subI(c.bits(normal), c.shiftLeft(exponent, 23));
+  Pack r = c.sub(c.fromBits(mantissa), c.constant(1.0));
+  Pack n = c.toFloat(exponent);
   n = c.sub(n, c.select(isSmall, c.constant(23.0), c.constant(0.0)));
-  Value square = c.mul(r, r);
-  Value p = c.fma(c.polynomial(r, coefficients), r, c.constant(-0.5));
-  Value low = c.fma(p, square, c.mul(n, c.constant(ln2Low)));
-  Value y = c.fma(n, c.constant(ln2High), c.add(r, low));
-  Value infinity = c.constant(std::numeric_limits<float>::infinity());
+  Pack square = c.mul(r, r);
+  Pack p = c.fma(c.polynomial(r, coefficients), r, c.constant(-0.5));
+  Pack low = c.fma(p, square, c.mul(n, c.constant(ln2Low)));
+  Pack y = c.fma(n, c.constant(ln2High), c.add(r, low));
+  Pack infinity = c.constant(std::numeric_limits<float>::infinity());
   // The unordered comparison sends NaN and negative numbers the same way.
-  Value inDomain = c.compare(arith::CmpFPredicate::OGE, x, c.constant(0.0));
+  Pack inDomain = c.compare(arith::CmpFPredicate::OGE, x, c.constant(0.0));
   y = c.select(inDomain, y,
                c.constant(std::numeric_limits<float>::quiet_NaN()));
   y = c.select(c.compare(arith::CmpFPredicate::OEQ, x, c.constant(0.0)),
@@ -204,7 +233,7 @@ Value kernelbrain::strategy::emitLog(OpBuilder &builder, Location loc,
                   y);
 }
 
-Value kernelbrain::strategy::emitErf(OpBuilder &builder, Location loc, Value x,
+SmallVector<Value, 4> kernelbrain::strategy::emitErf(OpBuilder &builder, Location loc, ValueRange xs,
                                      int degree) {
   // erf(t) = t P(2 t^2 / limit^2 - 1), fitted in absolute error under the
   // condition that the f32 result at the limit is exactly 1.
@@ -228,37 +257,40 @@ Value kernelbrain::strategy::emitErf(OpBuilder &builder, Location loc, Value x,
       0.0026726603973656893f, -0.0033100293949246407f, 0.0012775262584909797f};
   bool isShort = degree <= 12, isLong = degree >= 14;
   double limit = isShort ? 3.6 : isLong ? 3.85 : 3.6875;
-  Calculator c(builder, loc, x);
-  Value t = c.clampLow(c.clampHigh(x, limit), -limit);
-  Value u =
+  Calculator c(builder, loc, xs);
+  Pack x(xs);
+  Pack t = c.clampLow(c.clampHigh(x, limit), -limit);
+  Pack u =
       c.fma(t, c.mul(t, c.constant(2.0 / (limit * limit))), c.constant(-1.0));
   return c.mul(t, c.polynomial(u, isShort  ? ArrayRef(twelve)
                                   : isLong ? ArrayRef(fourteen)
                                            : thirteen));
 }
 
-Value kernelbrain::strategy::emitTanh(OpBuilder &builder, Location loc, Value x,
+SmallVector<Value, 4> kernelbrain::strategy::emitTanh(OpBuilder &builder, Location loc, ValueRange xs,
                                       ExpForm form) {
   static const float coefficients[] = {
       -0.3333328068256378f, 0.13331441581249237f, -0.05373971536755562f,
       0.02063908986747265f, -0.005704990588128567f};
-  Calculator c(builder, loc, x);
-  Value size = c.op<math::AbsFOp>(x);
+  Calculator c(builder, loc, xs);
+  Pack x(xs);
+  Pack size = c.op<math::AbsFOp>(x);
   // Near zero an odd polynomial, elsewhere 1 - 2 / (e^2|x| + 1) with the sign.
-  Value square = c.mul(x, x);
-  Value cube = c.mul(square, x);
-  Value nearby = c.fma(c.polynomial(square, coefficients), cube, x);
-  Value far = c.clampHigh(size, 10.0);
-  Value e = emitExp(builder, loc, c.add(far, far), form, 6,
+  Pack square = c.mul(x, x);
+  Pack cube = c.mul(square, x);
+  Pack nearby = c.fma(c.polynomial(square, coefficients), cube, x);
+  Pack far = c.clampHigh(size, 10.0);
+  Pack e = emitExp(builder, loc, c.add(far, far), form, 6,
                     /*nonPositive=*/true);
-  Value quotient = c.div(c.constant(2.0), c.add(e, c.constant(1.0)));
-  Value away = c.op<math::CopySignOp>(c.sub(c.constant(1.0), quotient), x);
-  Value isNear = c.compare(arith::CmpFPredicate::OLT, size, c.constant(0.625));
+  Pack quotient = c.div(c.constant(2.0), c.add(e, c.constant(1.0)));
+  Pack away = c.op<math::CopySignOp>(c.sub(c.constant(1.0), quotient), x);
+  Pack isNear = c.compare(arith::CmpFPredicate::OLT, size, c.constant(0.625));
   return c.select(isNear, nearby, away);
 }
 
-Value kernelbrain::strategy::emitRsqrt(OpBuilder &builder, Location loc,
-                                       Value x) {
-  Calculator c(builder, loc, x);
+SmallVector<Value, 4> kernelbrain::strategy::emitRsqrt(OpBuilder &builder, Location loc,
+                                       ValueRange xs) {
+  Calculator c(builder, loc, xs);
+  Pack x(xs);
   return c.div(c.constant(1.0), c.op<math::SqrtOp>(x));
 }

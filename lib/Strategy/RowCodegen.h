@@ -27,6 +27,7 @@ enum class Tail { Mask, Scalar };
 struct RowOptions {
   int64_t lanes = 16;
   int64_t unroll = 4;
+  int64_t pack = 1; ///< unrolled vectors computed side by side
   Keep keep = Keep::Nowhere;
   Tail tail = Tail::Mask;
   ExpForm expForm = ExpForm::Split;

@@ -55,7 +55,11 @@ private:
   void prepareSweep(const Sweep &sweep, unsigned number);
   Values emitVectors(const Sweep &sweep, Values accumulators);
   Values emitScalars(const Sweep &sweep, Values accumulators, Value from);
-  Values emitSlot(const Sweep &sweep, Slot &slot, Values accumulators);
+  Values emitSlots(const Sweep &sweep, llvm::MutableArrayRef<Slot> slots,
+                   mlir::ValueRange accumulators);
+  Values accumulate(const Sweep &sweep, const Slot &slot,
+                    mlir::ValueRange old);
+  void storeKept(Node *node, const Slot &slot);
   Values initialAccumulators(const Sweep &sweep);
   Values combineSlots(const Sweep &sweep, const Values &accumulators);
   void finishReductions(const Sweep &sweep, const Values &accumulators);
@@ -67,15 +71,22 @@ private:
   Value combineExactly(const Node *reduction, Value a, Value b);
   Value argFinish(const Node *node, mlir::ValueRange accumulators);
   Value reduceLanes(const Node *reduction, Value vector);
-  Values argAccumulate(const Node *node, Slot &slot, mlir::ValueRange old);
+  Values argAccumulate(const Node *node, const Slot &slot,
+                       mlir::ValueRange old);
   Values argCombine(const Node *node, llvm::ArrayRef<Values> slots);
   mlir::TypedAttr neutral(const Node *reduction);
   bool isFastExtremum(const Node *reduction);
 
   // RowOps.cpp: values of nodes.
-  Value matrixValue(Node *node, Slot &slot);
+  void evaluate(const Sweep &sweep, llvm::MutableArrayRef<Slot> slots);
+  Value valueIn(Node *node, const Slot &slot);
+  Values operandsIn(Node *node, const Slot &slot);
+  Value leafValue(Node *node, const Slot &slot);
+  bool isKept(const Node *node) const;
+  static bool isApproximated(const Node &node);
   Value emitOp(const Node &node, llvm::ArrayRef<Value> operands, int64_t lanes);
-  Value emitApproximation(const Node &node, Value x);
+  Values emitApproximation(const Node &node, mlir::ValueRange arguments,
+                           int64_t lanes);
   Value load(Value memref, Value offset, mlir::Type type, const Slot &slot);
   void store(Value value, Value memref, Value offset, const Slot &slot,
              bool nontemporal);

@@ -65,77 +65,111 @@ void RowEmitter::store(Value value, Value memref, Value offset,
   op.setAlignmentAttr(builder.getI64IntegerAttr(std::min<int64_t>(bytes, 64)));
 }
 
-Value RowEmitter::matrixValue(Node *node, Slot &slot) {
-  if (!program.variesAlongColumns(node)) {
-    Value known = slot.lanes ? rowVectors.lookup(node) : rowValue(node);
-    assert(known && "row values are there before the sweep starts");
-    return known;
-  }
-  if (Value known = slot.memo.lookup(node))
-    return known;
-  auto kept = plan.kept.find(node);
-  Value result;
-  if (kept != plan.kept.end() && kept->second.sweep < sweepNumber) {
-    int output = kept->second.output;
-    Value offset =
-        output < 0 ? slot.column : addIndex(outputOffsets[output], slot.column);
-    Value memref = output < 0 ? stack[node] : flat[program.numInputs + output];
-    result = load(memref, offset, node->type, slot);
-  } else if (node->kind == Node::Kind::Input) {
-    Value offset = inputOffsets.lookup(node);
-    // Columns of zero stride come here through a gather in the row only.
-    result = load(flat[node->access.argument], addIndex(offset, slot.column),
-                  node->type, slot);
-  } else if (node->kind == Node::Kind::Index) {
-    result = broadcast(slot.column, slot.lanes);
-    if (slot.lanes)
-      result = arith::AddIOp::create(
-          builder, loc, result,
-          vector::StepOp::create(
-              builder, loc,
-              cast<VectorType>(typeFor(builder.getIndexType(), slot.lanes))));
-  } else {
-    Values operands;
-    for (Node *operand : node->operands)
-      operands.push_back(matrixValue(operand, slot));
-    result = emitOp(*node, operands, slot.lanes);
-  }
-  return slot.memo[node] = result;
+/// The value of a node in a slot, after evaluate().
+Value RowEmitter::valueIn(Node *node, const Slot &slot) {
+  Value known = program.variesAlongColumns(node) ? slot.memo.lookup(node)
+                : slot.lanes                     ? rowVectors.lookup(node)
+                                                 : rowValue(node);
+  assert(known && "operands come before their users");
+  return known;
 }
 
-Value RowEmitter::emitApproximation(const Node &node, Value x) {
+/// Computes everything that the sweep needs in these slots, node by node: the
+/// slots' chains of instructions run side by side.
+void RowEmitter::evaluate(const Sweep &sweep, MutableArrayRef<Slot> slots) {
+  for (Node *node : sweep.matrices) {
+    bool isPlain = node->kind != Node::Kind::Op || isKept(node);
+    if (isPlain || !isApproximated(*node)) {
+      for (Slot &slot : slots)
+        slot.memo[node] = isPlain ? leafValue(node, slot)
+                                  : emitOp(*node, operandsIn(node, slot),
+                                           slot.lanes);
+      continue;
+    }
+    Values arguments;
+    for (Slot &slot : slots)
+      arguments.push_back(valueIn(node->operands[0], slot));
+    Values results =
+        emitApproximation(*node, arguments, slots.front().lanes);
+    for (auto [slot, result] : llvm::zip(slots, results))
+      slot.memo[node] = result;
+  }
+}
+
+RowEmitter::Values RowEmitter::operandsIn(Node *node, const Slot &slot) {
+  Values operands;
+  for (Node *operand : node->operands)
+    operands.push_back(valueIn(operand, slot));
+  return operands;
+}
+
+bool RowEmitter::isKept(const Node *node) const {
+  auto kept = plan.kept.find(node);
+  return kept != plan.kept.end() && kept->second.sweep < sweepNumber;
+}
+
+/// Kept values, inputs and indices.
+Value RowEmitter::leafValue(Node *node, const Slot &slot) {
+  if (isKept(node)) {
+    int output = plan.kept.at(node).output;
+    if (output < 0)
+      return load(stack[node], slot.column, node->type, slot);
+    return load(flat[program.numInputs + output],
+                addIndex(outputOffsets[output], slot.column), node->type,
+                slot);
+  }
+  if (node->kind == Node::Kind::Input)
+    return load(flat[node->access.argument],
+                addIndex(inputOffsets.lookup(node), slot.column), node->type,
+                slot);
+  Value column = broadcast(slot.column, slot.lanes);
+  if (!slot.lanes)
+    return column;
+  auto type = cast<VectorType>(typeFor(builder.getIndexType(), slot.lanes));
+  return arith::AddIOp::create(builder, loc, column,
+                               vector::StepOp::create(builder, loc, type));
+}
+
+bool RowEmitter::isApproximated(const Node &node) {
+  bool isNarrow = node.type.isF16() || node.type.isBF16();
+  return llvm::StringSwitch<bool>(node.name)
+      .Cases({"math.exp", "math.log", "math.erf", "math.tanh", "math.rsqrt"},
+             node.type.isF32() || isNarrow)
+      .Default(false);
+}
+
+RowEmitter::Values RowEmitter::emitApproximation(const Node &node,
+                                                 ValueRange arguments,
+                                                 int64_t lanes) {
+  bool isNarrow = !node.type.isF32();
+  Values x(arguments);
+  for (Value &value : x)
+    if (isNarrow)
+      value = arith::ExtFOp::create(
+          builder, loc, typeFor(builder.getF32Type(), lanes), value);
+  Values y;
   if (node.name == "math.exp")
-    return emitExp(builder, loc, x, options.expForm, options.expDegree,
-                   isNonPositive(node.operands[0]));
-  if (node.name == "math.log")
-    return emitLog(builder, loc, x);
-  if (node.name == "math.erf")
-    return emitErf(builder, loc, x, options.erfDegree);
-  if (node.name == "math.tanh")
-    return emitTanh(builder, loc, x, options.expForm);
-  if (node.name == "math.rsqrt")
-    return emitRsqrt(builder, loc, x);
-  return nullptr;
+    y = emitExp(builder, loc, x, options.expForm, options.expDegree,
+                isNonPositive(node.operands[0]));
+  else if (node.name == "math.log")
+    y = emitLog(builder, loc, x);
+  else if (node.name == "math.erf")
+    y = emitErf(builder, loc, x, options.erfDegree);
+  else if (node.name == "math.tanh")
+    y = emitTanh(builder, loc, x, options.expForm);
+  else
+    y = emitRsqrt(builder, loc, x);
+  for (Value &value : y)
+    if (isNarrow)
+      value = arith::TruncFOp::create(builder, loc, typeFor(node.type, lanes),
+                                      value);
+  return y;
 }
 
 Value RowEmitter::emitOp(const Node &node, ArrayRef<Value> operands,
                          int64_t lanes) {
-  bool isNarrow = node.type.isF16() || node.type.isBF16();
-  bool isApproximated = llvm::StringSwitch<bool>(node.name)
-                            .Cases({"math.exp", "math.log", "math.erf",
-                                    "math.tanh", "math.rsqrt"},
-                                   node.type.isF32() || isNarrow)
-                            .Default(false);
-  if (isApproximated) {
-    Value x = operands[0];
-    Type wide = typeFor(builder.getF32Type(), lanes);
-    if (isNarrow)
-      x = arith::ExtFOp::create(builder, loc, wide, x);
-    x = emitApproximation(node, x);
-    if (isNarrow)
-      x = arith::TruncFOp::create(builder, loc, typeFor(node.type, lanes), x);
-    return x;
-  }
+  if (isApproximated(node))
+    return emitApproximation(node, operands, lanes)[0];
   OperationState state(loc, node.name);
   state.addOperands(operands);
   state.addTypes(typeFor(node.type, lanes));

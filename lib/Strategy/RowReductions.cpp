@@ -155,9 +155,10 @@ Value RowEmitter::reduceLanes(const Node *reduction, Value vector) {
 
 /// Accumulators: the lane's extremum, the column of its vector less the slot's
 /// share, and whether a NaN came by.
-RowEmitter::Values RowEmitter::argAccumulate(const Node *node, Slot &slot,
+RowEmitter::Values RowEmitter::argAccumulate(const Node *node,
+                                             const Slot &slot,
                                              ValueRange old) {
-  Value x = matrixValue(node->operands[0], slot);
+  Value x = valueIn(node->operands[0], slot);
   auto predicate =
       node->smallest ? arith::CmpFPredicate::OLT : arith::CmpFPredicate::OGT;
   Value better = arith::CmpFOp::create(builder, loc, predicate, x, old[0]);
@@ -262,7 +263,8 @@ Value RowEmitter::argReduceSlowly(const Node *node) {
       index(0), extentValue(program.columns()), 1, inits,
       [&](Value at, ValueRange old) -> Values {
         Slot slot(0, 0, at);
-        Value x = matrixValue(node->operands[0], slot);
+        evaluate(plan.sweeps[sweepNumber], slot);
+        Value x = valueIn(node->operands[0], slot);
         Value better =
             arith::CmpFOp::create(builder, loc, predicate, x, old[0]);
         Value best =

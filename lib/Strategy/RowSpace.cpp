@@ -236,6 +236,16 @@ void SpaceBuilder::addVector() {
   }
   add("unroll", unrolls, best,
       "vectors a step, each with accumulators of its own");
+  std::vector<KnobValue> packs{int64_t(1)};
+  for (int64_t pack : {2, 4})
+    if (std::get<int64_t>(unrolls.back()) >= pack)
+      packs.push_back(pack);
+  if (packs.size() > 1) {
+    add("pack", packs, std::min<int64_t>(2, best),
+        "how many of them are computed side by side");
+    space.constraints.push_back(
+        Json::array({"<=", knob("pack"), knob("unroll")}));
+  }
   bool hasTail = !program->columns().isStatic();
   for (const KnobValue &bytes : widths)
     hasTail |= columns % (std::get<int64_t>(bytes) / laneBytes(*program)) != 0;

@@ -82,6 +82,7 @@ RowDecisions kernelbrain::strategy::rowDecisions(const RowKernel &kernel,
   result.vectorBytes = integerKnob(recipe, "vector_bytes", 16);
   options.lanes = result.vectorBytes / laneBytes(*kernel.program);
   options.unroll = integerKnob(recipe, "unroll", 1);
+  options.pack = integerKnob(recipe, "pack", 1);
   std::string keep = textKnob(recipe, "keep");
   options.keep = keep == "stack"    ? Keep::Stack
                  : keep == "result" ? Keep::Result

@@ -62,18 +62,26 @@ RowEmitter::Values RowEmitter::emitVectors(const Sweep &sweep,
   const Extent &columns = program.columns();
   int64_t lanes = options.lanes, step = lanes * options.unroll;
   size_t width = accumulators.size() / options.unroll;
-  auto runSlot = [&](Value column, unsigned number, Value mask, Values &all) {
+  auto run = [&](MutableArrayRef<Slot> slots, Values &all) {
+    auto first = all.begin() + slots.front().number * width;
+    Values mine(first, first + slots.size() * width);
+    llvm::copy(emitSlots(sweep, slots, mine), first);
+  };
+  auto runOne = [&](Value column, unsigned number, Value mask, Values &all) {
     Slot slot(lanes, number, column, mask);
-    Values mine(all.begin() + number * width,
-                all.begin() + (number + 1) * width);
-    mine = emitSlot(sweep, slot, mine);
-    llvm::copy(mine, all.begin() + number * width);
+    run(slot, all);
   };
   auto unrolled = [&](Value column, ValueRange old) {
     Values all(old);
     emitPrefetch(Slot(lanes, 0, column));
-    for (int64_t slot = 0; slot < options.unroll; ++slot)
-      runSlot(addIndex(column, index(slot * lanes)), slot, nullptr, all);
+    for (int64_t first = 0; first < options.unroll; first += options.pack) {
+      SmallVector<Slot, 0> slots;
+      for (int64_t number = first;
+           number < std::min(first + options.pack, options.unroll); ++number)
+        slots.emplace_back(lanes, number,
+                           addIndex(column, index(number * lanes)));
+      run(slots, all);
+    }
     return all;
   };
   if (columns.isStatic()) {
@@ -83,7 +91,7 @@ RowEmitter::Values RowEmitter::emitVectors(const Sweep &sweep,
           emitLoop(index(0), index(mainEnd), step, accumulators, unrolled);
     int64_t column = mainEnd;
     for (; column + lanes <= count; column += lanes)
-      runSlot(index(column), (column - mainEnd) / lanes, nullptr, accumulators);
+      runOne(index(column), (column - mainEnd) / lanes, nullptr, accumulators);
     if (column == count || options.tail == Tail::Scalar)
       return accumulators;
     SmallVector<bool> exists(lanes);
@@ -91,7 +99,7 @@ RowEmitter::Values RowEmitter::emitVectors(const Sweep &sweep,
       exists[lane] = true;
     Value mask = arith::ConstantOp::create(builder, loc,
                                            builder.getBoolVectorAttr(exists));
-    runSlot(index(column), (column - mainEnd) / lanes % options.unroll, mask,
+    runOne(index(column), (column - mainEnd) / lanes % options.unroll, mask,
             accumulators);
     return accumulators;
   }
@@ -111,7 +119,7 @@ RowEmitter::Values RowEmitter::emitVectors(const Sweep &sweep,
           mask = vector::CreateMaskOp::create(
               builder, loc, VectorType::get({lanes}, builder.getI1Type()),
               ValueRange{arith::SubIOp::create(builder, loc, count, column)});
-        runSlot(column, 0, mask, all);
+        runOne(column, 0, mask, all);
         return all;
       });
 }
@@ -121,50 +129,62 @@ RowEmitter::Values RowEmitter::emitScalars(const Sweep &sweep,
   return emitLoop(from, extentValue(program.columns()), 1, accumulators,
                   [&](Value column, ValueRange old) {
                     Slot slot(0, 0, column);
-                    return emitSlot(sweep, slot, Values(old));
+                    return emitSlots(sweep, slot, old);
                   });
 }
 
-/// One step: returns the new accumulators of the slot.
-RowEmitter::Values RowEmitter::emitSlot(const Sweep &sweep, Slot &slot,
-                                        Values accumulators) {
+/// One step: returns the new accumulators of the slots.
+RowEmitter::Values RowEmitter::emitSlots(const Sweep &sweep,
+                                         MutableArrayRef<Slot> slots,
+                                         ValueRange accumulators) {
+  evaluate(sweep, slots);
+  Values results;
+  size_t width = accumulators.size() / slots.size();
+  for (const Slot &slot : slots)
+    results.append(
+        accumulate(sweep, slot, accumulators.slice(results.size(), width)));
+  for (const Slot &slot : slots) {
+    for (Node *node : sweep.keeps)
+      storeKept(node, slot);
+    for (unsigned output : sweep.stores)
+      store(valueIn(program.outputs[output].node, slot),
+            flat[program.numInputs + output],
+            addIndex(outputOffsets[output], slot.column), slot,
+            storesNontemporal && options.nontemporal[output]);
+  }
+  return results;
+}
+
+RowEmitter::Values RowEmitter::accumulate(const Sweep &sweep, const Slot &slot,
+                                          ValueRange accumulators) {
   Values results;
   for (Node *node : sweep.reductions) {
-    ValueRange old =
-        ValueRange(accumulators).slice(results.size(), accumulatorsOf(node));
+    ValueRange old = accumulators.slice(results.size(), accumulatorsOf(node));
     if (node->kind == Node::Kind::ArgReduce) {
       results.append(argAccumulate(node, slot, old));
       continue;
     }
-    Value x = matrixValue(node->operands[0], slot);
-    Value sum = combine(node, x, old[0]);
+    Value sum = combine(node, valueIn(node->operands[0], slot), old[0]);
     if (slot.mask)
       sum = arith::SelectOp::create(builder, loc, slot.mask, sum, old[0]);
     results.push_back(sum);
   }
-  // Values first: a result's row may hold a kept value until it is written.
-  Values values;
-  for (unsigned output : sweep.stores)
-    values.push_back(matrixValue(program.outputs[output].node, slot));
-  for (Node *node : sweep.keeps) {
-    int output = plan.kept.at(node).output;
-    bool isStored = output >= 0 && llvm::is_contained(sweep.stores, output) &&
-                    program.outputs[output].node == node;
-    if (isStored)
-      continue;
-    Value value = matrixValue(node, slot);
-    if (output < 0)
-      store(value, stack[node], slot.column, slot, false);
-    else
-      store(value, flat[program.numInputs + output],
-            addIndex(outputOffsets[output], slot.column), slot, false);
-  }
-  for (auto [value, output] : llvm::zip(values, sweep.stores)) {
-    bool nontemporal = storesNontemporal && options.nontemporal[output];
-    store(value, flat[program.numInputs + output],
-          addIndex(outputOffsets[output], slot.column), slot, nontemporal);
-  }
   return results;
+}
+
+void RowEmitter::storeKept(Node *node, const Slot &slot) {
+  int output = plan.kept.at(node).output;
+  const Sweep &sweep = plan.sweeps[sweepNumber];
+  bool isStored = output >= 0 && llvm::is_contained(sweep.stores, output) &&
+                  program.outputs[output].node == node;
+  if (isStored)
+    return;
+  Value value = valueIn(node, slot);
+  if (output < 0)
+    store(value, stack[node], slot.column, slot, false);
+  else
+    store(value, flat[program.numInputs + output],
+          addIndex(outputOffsets[output], slot.column), slot, false);
 }
 
 RowEmitter::Values RowEmitter::combineSlots(const Sweep &sweep,

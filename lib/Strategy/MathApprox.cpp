@@ -89,9 +89,9 @@ public:
     Value all = arith::ConstantOp::create(
         builder, loc,
         builder.getIntegerAttr(builder.getIntegerType(lanes()), -1));
-    auto name = builder.getStringAttr(
-        isWide ? "llvm.x86.avx512.mask.scalef.ps.512"
-               : "llvm.x86.avx512.mask.scalef.ps.256");
+    auto name =
+        builder.getStringAttr(isWide ? "llvm.x86.avx512.mask.scalef.ps.512"
+                                     : "llvm.x86.avx512.mask.scalef.ps.256");
     Pack result;
     for (size_t index = 0; index < p.size(); ++index) {
       SmallVector<Value> operands{p[index], n[index], p[index], all};
@@ -156,9 +156,9 @@ static constexpr double ln2High = 0.693359375, ln2Low = -2.12194440e-4;
 // Adding it rounds to an integer, which then stands in the low bits.
 static constexpr double roundingShift = 12582912.0;
 
-SmallVector<Value, 4> kernelbrain::strategy::emitExp(OpBuilder &builder, Location loc, ValueRange xs,
-                                     ExpForm form, int degree,
-                                     bool nonPositive) {
+SmallVector<Value, 4>
+kernelbrain::strategy::emitExp(OpBuilder &builder, Location loc, ValueRange xs,
+                               ExpForm form, int degree, bool nonPositive) {
   Calculator c(builder, loc, xs);
   Pack x(xs);
   if ((form == ExpForm::Scale && c.lanes() != 8 && c.lanes() != 16) ||
@@ -197,8 +197,9 @@ SmallVector<Value, 4> kernelbrain::strategy::emitExp(OpBuilder &builder, Locatio
   return c.mul(c.mul(p, power(half)), power(rest));
 }
 
-SmallVector<Value, 4> kernelbrain::strategy::emitLog(OpBuilder &builder, Location loc,
-                                     ValueRange xs) {
+SmallVector<Value, 4> kernelbrain::strategy::emitLog(OpBuilder &builder,
+                                                     Location loc,
+                                                     ValueRange xs) {
   static const float coefficients[] = {
       0.3333331346511841f,  -0.25000008940696716f, 0.2000211924314499f,
       -0.1666799634695053f, 0.14219550788402557f,  -0.12405591458082199f,
@@ -213,8 +214,7 @@ SmallVector<Value, 4> kernelbrain::strategy::emitLog(OpBuilder &builder, Locatio
   Pack offset = c.integerConstant(0x3F3504F3);
   Pack shifted = c.subI(c.bits(normal), offset);
   Pack exponent = c.shiftRight(shifted, 23);
-  Pack mantissa =
-      c.subI(c.bits(normal), c.shiftLeft(exponent, 23));
+  Pack mantissa = c.subI(c.bits(normal), c.shiftLeft(exponent, 23));
   Pack r = c.sub(c.fromBits(mantissa), c.constant(1.0));
   Pack n = c.toFloat(exponent);
   n = c.sub(n, c.select(isSmall, c.constant(23.0), c.constant(0.0)));
@@ -233,8 +233,10 @@ SmallVector<Value, 4> kernelbrain::strategy::emitLog(OpBuilder &builder, Locatio
                   y);
 }
 
-SmallVector<Value, 4> kernelbrain::strategy::emitErf(OpBuilder &builder, Location loc, ValueRange xs,
-                                     int degree) {
+SmallVector<Value, 4> kernelbrain::strategy::emitErf(OpBuilder &builder,
+                                                     Location loc,
+                                                     ValueRange xs,
+                                                     int degree) {
   // erf(t) = t P(2 t^2 / limit^2 - 1), fitted in absolute error under the
   // condition that the f32 result at the limit is exactly 1.
   static const float twelve[] = {
@@ -267,8 +269,10 @@ SmallVector<Value, 4> kernelbrain::strategy::emitErf(OpBuilder &builder, Locatio
                                            : thirteen));
 }
 
-SmallVector<Value, 4> kernelbrain::strategy::emitTanh(OpBuilder &builder, Location loc, ValueRange xs,
-                                      ExpForm form) {
+SmallVector<Value, 4> kernelbrain::strategy::emitTanh(OpBuilder &builder,
+                                                      Location loc,
+                                                      ValueRange xs,
+                                                      ExpForm form) {
   static const float coefficients[] = {
       -0.3333328068256378f, 0.13331441581249237f, -0.05373971536755562f,
       0.02063908986747265f, -0.005704990588128567f};
@@ -281,15 +285,16 @@ SmallVector<Value, 4> kernelbrain::strategy::emitTanh(OpBuilder &builder, Locati
   Pack nearby = c.fma(c.polynomial(square, coefficients), cube, x);
   Pack far = c.clampHigh(size, 10.0);
   Pack e = emitExp(builder, loc, c.add(far, far), form, 6,
-                    /*nonPositive=*/true);
+                   /*nonPositive=*/true);
   Pack quotient = c.div(c.constant(2.0), c.add(e, c.constant(1.0)));
   Pack away = c.op<math::CopySignOp>(c.sub(c.constant(1.0), quotient), x);
   Pack isNear = c.compare(arith::CmpFPredicate::OLT, size, c.constant(0.625));
   return c.select(isNear, nearby, away);
 }
 
-SmallVector<Value, 4> kernelbrain::strategy::emitRsqrt(OpBuilder &builder, Location loc,
-                                       ValueRange xs) {
+SmallVector<Value, 4> kernelbrain::strategy::emitRsqrt(OpBuilder &builder,
+                                                       Location loc,
+                                                       ValueRange xs) {
   Calculator c(builder, loc, xs);
   Pack x(xs);
   return c.div(c.constant(1.0), c.op<math::SqrtOp>(x));

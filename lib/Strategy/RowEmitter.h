@@ -57,8 +57,7 @@ private:
   Values emitScalars(const Sweep &sweep, Values accumulators, Value from);
   Values emitSlots(const Sweep &sweep, llvm::MutableArrayRef<Slot> slots,
                    mlir::ValueRange accumulators);
-  Values accumulate(const Sweep &sweep, const Slot &slot,
-                    mlir::ValueRange old);
+  Values accumulate(const Sweep &sweep, const Slot &slot, mlir::ValueRange old);
   void storeKept(Node *node, const Slot &slot);
   Values initialAccumulators(const Sweep &sweep);
   Values combineSlots(const Sweep &sweep, const Values &accumulators);

@@ -81,16 +81,15 @@ void RowEmitter::evaluate(const Sweep &sweep, MutableArrayRef<Slot> slots) {
     bool isPlain = node->kind != Node::Kind::Op || isKept(node);
     if (isPlain || !isApproximated(*node)) {
       for (Slot &slot : slots)
-        slot.memo[node] = isPlain ? leafValue(node, slot)
-                                  : emitOp(*node, operandsIn(node, slot),
-                                           slot.lanes);
+        slot.memo[node] =
+            isPlain ? leafValue(node, slot)
+                    : emitOp(*node, operandsIn(node, slot), slot.lanes);
       continue;
     }
     Values arguments;
     for (Slot &slot : slots)
       arguments.push_back(valueIn(node->operands[0], slot));
-    Values results =
-        emitApproximation(*node, arguments, slots.front().lanes);
+    Values results = emitApproximation(*node, arguments, slots.front().lanes);
     for (auto [slot, result] : llvm::zip(slots, results))
       slot.memo[node] = result;
   }
@@ -115,8 +114,7 @@ Value RowEmitter::leafValue(Node *node, const Slot &slot) {
     if (output < 0)
       return load(stack[node], slot.column, node->type, slot);
     return load(flat[program.numInputs + output],
-                addIndex(outputOffsets[output], slot.column), node->type,
-                slot);
+                addIndex(outputOffsets[output], slot.column), node->type, slot);
   }
   if (node->kind == Node::Kind::Input)
     return load(flat[node->access.argument],

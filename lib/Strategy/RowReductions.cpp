@@ -155,8 +155,7 @@ Value RowEmitter::reduceLanes(const Node *reduction, Value vector) {
 
 /// Accumulators: the lane's extremum, the column of its vector less the slot's
 /// share, and whether a NaN came by.
-RowEmitter::Values RowEmitter::argAccumulate(const Node *node,
-                                             const Slot &slot,
+RowEmitter::Values RowEmitter::argAccumulate(const Node *node, const Slot &slot,
                                              ValueRange old) {
   Value x = valueIn(node->operands[0], slot);
   auto predicate =

@@ -183,21 +183,23 @@ static std::optional<Moments> matchMoments(const RowProgram &program,
   return isMean ? std::optional<Moments>(found) : std::nullopt;
 }
 
-/// The expression `node` at column 0, in `program`.
-static Node *atFirstColumn(RowProgram &program, Node *node,
-                           llvm::DenseMap<Node *, Node *> &known) {
+/// The expression `node` at one column, in `program`.
+static Node *atColumn(RowProgram &program, Node *node, int64_t column,
+                      llvm::DenseMap<Node *, Node *> &known) {
   if (!program.variesAlongColumns(node))
     return node;
   if (Node *made = known.lookup(node))
     return made;
   SmallVector<Node *> operands;
   for (Node *operand : node->operands)
-    operands.push_back(atFirstColumn(program, operand, known));
+    operands.push_back(atColumn(program, operand, column, known));
   Node *made = nullptr;
   if (node->kind == Node::Kind::Index) {
-    made = program.constant(Builder(program.getContext()).getIndexAttr(0));
+    made = program.constant(Builder(program.getContext()).getIndexAttr(column));
   } else if (node->kind == Node::Kind::Input) {
     Access access = node->access;
+    if (!access.strides.back().isZero())
+      access.offset += column;
     access.strides.back() = Extent{0, {}};
     made = program.input(access, operands, node->type);
   } else {
@@ -206,7 +208,28 @@ static Node *atFirstColumn(RowProgram &program, Node *node,
   return known[node] = made;
 }
 
-/// With s = x[0] and d = x - s: mean = s + sum(d) / n and
+/// About the mean of the row: the mean of a few elements spread over it. The
+/// closer the two are, the less the difference of squares below cancels.
+static Node *sampleMean(RowProgram &program, Node *x) {
+  int64_t columns = program.columns().factor;
+  int64_t samples = columns >= 8 ? 8 : columns >= 4 ? 4 : 1;
+  SmallVector<Node *> values;
+  for (int64_t sample = 0; sample < samples; ++sample) {
+    llvm::DenseMap<Node *, Node *> known;
+    values.push_back(atColumn(program, x, sample * columns / samples, known));
+  }
+  while (values.size() > 1) {
+    SmallVector<Node *> sums;
+    for (size_t pair = 0; pair < values.size(); pair += 2)
+      sums.push_back(
+          program.op("arith.addf", x->type, {values[pair], values[pair + 1]}));
+    values = sums;
+  }
+  return program.op("arith.mulf", x->type,
+                    {values[0], program.floatConstant(1.0 / samples, x->type)});
+}
+
+/// With s near the mean and d = x - s: mean = s + sum(d) / n and
 /// sum((x - mean)^2) = sum(d^2) - sum(d)^2 / n.
 static std::unique_ptr<RowProgram>
 combineMoments(std::unique_ptr<RowProgram> program) {
@@ -220,11 +243,10 @@ combineMoments(std::unique_ptr<RowProgram> program) {
       continue;
     changed = true;
     Type type = node->type;
-    llvm::DenseMap<Node *, Node *> known;
     Node *x = rewriter.copy(found->x);
     Node *inverse = rewriter.copy(found->inverse);
     Node *zero = target.floatConstant(0, type);
-    Node *first = atFirstColumn(target, x, known);
+    Node *first = sampleMean(target, x);
     Node *d = target.op("arith.subf", type, {x, first});
     Node *sum = target.reduce(ReduceKind::AddF, d, zero);
     Node *squares = target.reduce(ReduceKind::AddF,

@@ -347,9 +347,9 @@ void SpaceBuilder::addAlgebra() {
     add("reciprocal", {int64_t(0), int64_t(1)}, int64_t(1),
         "divide once a row and multiply in the columns");
   if (kernel.numerics.reassociate && hasMoments(*program))
-    add("moments", {"separate", "one-sweep"}, "separate",
+    add("moments", {"separate", "one-sweep"}, "one-sweep",
         "sums of deviations in a sweep of their own, or with the mean about "
-        "the row's first element",
+        "a sample of the row",
         /*structural=*/true);
 }
 

@@ -100,7 +100,7 @@ RowEmitter::Values RowEmitter::emitVectors(const Sweep &sweep,
     Value mask = arith::ConstantOp::create(builder, loc,
                                            builder.getBoolVectorAttr(exists));
     runOne(index(column), (column - mainEnd) / lanes % options.unroll, mask,
-            accumulators);
+           accumulators);
     return accumulators;
   }
   Value count = extentValue(columns);

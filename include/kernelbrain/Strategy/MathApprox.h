@@ -2,8 +2,9 @@
 //
 // Each function writes straight-line code for values of one type, f32 or a
 // vector of it, side by side: chains of dependent instructions are long, and
-// processors look ahead only so far. NaN gives NaN. Errors are the largest ones against f64 over the whole
-// range, measured by test/Strategy/math-accuracy.test, which fails above them.
+// processors look ahead only so far. NaN gives NaN. Errors are the largest ones
+// against f64 over the whole range, measured by
+// test/Strategy/math-accuracy.test, which fails above them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -27,26 +28,30 @@ enum class ExpForm {
 
 /// e^x; 0 at -inf, inf at inf. Degree 4: 43 ulp; 5: 3 ulp; 6 (and more): 2 ulp.
 /// `nonPositive`: x is known to be no more than 0, or NaN.
-llvm::SmallVector<mlir::Value, 4> emitExp(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange x,
-                    ExpForm form, int degree, bool nonPositive);
+llvm::SmallVector<mlir::Value, 4> emitExp(mlir::OpBuilder &builder,
+                                          mlir::Location loc,
+                                          mlir::ValueRange x, ExpForm form,
+                                          int degree, bool nonPositive);
 
 /// The natural logarithm, 2 ulp; -inf at 0, NaN below, inf at inf; denormals
 /// are exact like the others.
-llvm::SmallVector<mlir::Value, 4> emitLog(mlir::OpBuilder &builder, mlir::Location loc,
-                    mlir::ValueRange x);
+llvm::SmallVector<mlir::Value, 4>
+emitLog(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange x);
 
 /// Absolute error by degree: 12: 6e-7, 13: 3.5e-7, 14: 2.5e-7; exactly -1 and 1
 /// beyond 3.85.
-llvm::SmallVector<mlir::Value, 4> emitErf(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange x,
-                    int degree);
+llvm::SmallVector<mlir::Value, 4> emitErf(mlir::OpBuilder &builder,
+                                          mlir::Location loc,
+                                          mlir::ValueRange x, int degree);
 
 /// The hyperbolic tangent, 3 ulp; keeps the sign of zero.
-llvm::SmallVector<mlir::Value, 4> emitTanh(mlir::OpBuilder &builder, mlir::Location loc,
-                     mlir::ValueRange x, ExpForm form);
+llvm::SmallVector<mlir::Value, 4> emitTanh(mlir::OpBuilder &builder,
+                                           mlir::Location loc,
+                                           mlir::ValueRange x, ExpForm form);
 
 /// 1 / sqrt(x) with the rounding of a square root and a division: 1.5 ulp.
-llvm::SmallVector<mlir::Value, 4> emitRsqrt(mlir::OpBuilder &builder, mlir::Location loc,
-                      mlir::ValueRange x);
+llvm::SmallVector<mlir::Value, 4>
+emitRsqrt(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange x);
 
 } // namespace kernelbrain::strategy
 

@@ -190,7 +190,7 @@ struct RewriteOptions {
   bool narrowF64 = false;  ///< f64 between narrower inputs and results as f32
   bool reciprocal = false; ///< divide once a row, multiply in the columns
   bool reassociate = false;
-  bool oneSweepMoments = false; ///< sums of x - x[0] and of its square
+  bool oneSweepMoments = false; ///< sums of x - s and of its square at once
 };
 
 /// Returns the program with its expressions rewritten.

@@ -8,9 +8,11 @@
 #include "kernelbrain/Compile/Link.h"
 #include "kernelbrain/Compile/VariantBuilder.h"
 #include "kernelbrain/Dialect/KB/KB.h"
+#include "kernelbrain/Transforms/Pipelines.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/Verifier.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -47,16 +49,37 @@ static bool describeTypes(TypeRange types, bool areOutputs, int64_t &dims,
   return true;
 }
 
+static std::string entryName(StringRef function) {
+  return ("_mlir_ciface_" + function).str();
+}
+
+/// The type on buffers or tensors of a function that C can call, if it is
+/// known.
+static FunctionType signatureType(FunctionOpInterface function) {
+  if (!function.isPublic() || function.isExternal())
+    return nullptr;
+  if (isa<func::FuncOp>(function))
+    return cast<FunctionType>(function.getFunctionType());
+  // In the LLVM dialect, what lowered the function has to have left its type;
+  // the C entry carries it as well.
+  auto type = function->getAttrOfType<TypeAttr>(getSignatureName());
+  if (!type || !SymbolTable::lookupSymbolIn(function->getParentOp(),
+                                            entryName(function.getName())))
+    return nullptr;
+  return dyn_cast<FunctionType>(type.getValue());
+}
+
 static std::vector<FunctionSignature> publicSignatures(ModuleOp module) {
   std::vector<FunctionSignature> signatures;
-  for (auto function : module.getOps<func::FuncOp>()) {
+  for (auto function : module.getOps<FunctionOpInterface>()) {
     FunctionSignature signature;
-    signature.name = function.getSymName().str();
+    signature.name = function.getName().str();
     int64_t dims = 0;
-    if (function.isPublic() && !function.isExternal() &&
-        describeTypes(function.getArgumentTypes(), /*areOutputs=*/false, dims,
+    FunctionType type = signatureType(function);
+    if (type &&
+        describeTypes(type.getInputs(), /*areOutputs=*/false, dims,
                       signature.arguments) &&
-        describeTypes(function.getResultTypes(), /*areOutputs=*/true, dims,
+        describeTypes(type.getResults(), /*areOutputs=*/true, dims,
                       signature.results))
       signatures.push_back(std::move(signature));
   }
@@ -138,6 +161,17 @@ static LogicalResult lowerToLoops(ModuleOp module) {
   return runPipeline(module, "func.func(convert-linalg-to-loops,arith-expand)");
 }
 
+/// What has a C entry is called by it alone. Exported, a function named `main`
+/// would be replaced by the main of the program that loads it.
+static void hideBehindEntries(ModuleOp module) {
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
+    auto entry =
+        module.lookupSymbol<LLVM::LLVMFuncOp>(entryName(function.getName()));
+    if (entry && !entry.isExternal() && !function.isExternal())
+      function.setLinkage(LLVM::Linkage::Internal);
+  }
+}
+
 static LogicalResult lowerProgram(ModuleOp module, const Target &target) {
   if (failed(checkCalls(module)))
     return failure();
@@ -145,6 +179,7 @@ static LogicalResult lowerProgram(ModuleOp module, const Target &target) {
   if (failed(lowerToLoops(module)) || failed(lowerToLLVM(module, target)) ||
       failed(verify(module)))
     return failure();
+  hideBehindEntries(module);
   return success();
 }
 

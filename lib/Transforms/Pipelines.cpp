@@ -91,8 +91,13 @@ void kernelbrain::copyByLoops(Operation *root) {
 }
 
 void kernelbrain::requestCEntries(ModuleOp module) {
-  for (auto function : module.getOps<func::FuncOp>())
-    if (function.isExternal() || function.isPublic())
-      function->setAttr(LLVM::LLVMDialect::getEmitCWrapperAttrName(),
-                        UnitAttr::get(module.getContext()));
+  for (auto function : module.getOps<func::FuncOp>()) {
+    if (!function.isExternal() && !function.isPublic())
+      continue;
+    function->setAttr(LLVM::LLVMDialect::getEmitCWrapperAttrName(),
+                      UnitAttr::get(module.getContext()));
+    if (!function.isExternal())
+      function->setAttr(getSignatureName(),
+                        TypeAttr::get(function.getFunctionType()));
+  }
 }

@@ -36,8 +36,13 @@ void addLowerToLLVMPasses(mlir::OpPassManager &passes);
 void copyByLoops(mlir::Operation *root);
 
 /// Marks public functions, which get a C entry `_mlir_ciface_<name>`, and
-/// external ones, which are called by theirs, as stock lowering does.
+/// external ones, which are called by theirs, as stock lowering does. Public ones
+/// keep their type on buffers as the attribute of getSignatureName(): in the LLVM
+/// dialect, it is all that tells of ranks and element types.
 void requestCEntries(mlir::ModuleOp module);
+
+/// Name of an attribute with a function type.
+inline const char *getSignatureName() { return "kb_signature"; }
 
 } // namespace kernelbrain
 

@@ -24,6 +24,33 @@ static bool isTensor(Value value) {
   return isa<RankedTensorType>(value.getType());
 }
 
+bool KernelCutter::isOnlyMemory(OpOperand &operand) {
+  auto op = dyn_cast<linalg::LinalgOp>(operand.getOwner());
+  if (!op || !isTensor(operand.get()) || !op.isDpsInit(&operand) ||
+      op.payloadUsesValueFromOperand(&operand))
+    return false;
+  Node *node = graph.nodeOf(operand.get());
+  if (isInside(node) || isCarried(node) || (node && node->role == Role::View))
+    return false;
+  return cast<RankedTensorType>(operand.get().getType()).hasStaticShape() ||
+         llvm::is_contained(results, op.getTiedOpResult(&operand));
+}
+
+void KernelCutter::forEachTensor(Operation *op,
+                                 function_ref<void(Value)> visit) {
+  llvm::SmallPtrSet<OpOperand *, 2> memory;
+  for (OpOperand &operand : op->getOpOperands())
+    if (isOnlyMemory(operand))
+      memory.insert(&operand);
+  op->walk<WalkOrder::PreOrder>([&](Operation *inner) {
+    for (OpOperand &operand : inner->getOpOperands())
+      if (isTensor(operand.get()) && !memory.contains(&operand) &&
+          (inner == op ||
+           !op->isAncestor(operand.get().getParentBlock()->getParentOp())))
+        visit(operand.get());
+  });
+}
+
 /// True if a kernel can repeat this slice.
 static bool isRepeatable(tensor::ExtractSliceOp slice) {
   return llvm::all_of(slice->getOperands().drop_front(), isRecoverableScalar);
@@ -50,17 +77,11 @@ void KernelCutter::collectBorders(Value value) {
     borders[root].insert(cut);
     return;
   }
-  forEachOutsideOperand(node->op, [&](Value operand) {
-    if (isTensor(operand))
-      collectBorders(operand);
-  });
+  forEachTensor(node->op, [&](Value operand) { collectBorders(operand); });
 }
 
 void KernelCutter::needOperands(Operation *op) {
-  forEachOutsideOperand(op, [&](Value operand) {
-    if (isTensor(operand))
-      need(operand);
-  });
+  forEachTensor(op, [&](Value operand) { need(operand); });
 }
 
 void KernelCutter::need(Value value) {
@@ -156,10 +177,22 @@ Value KernelCutter::sizeFromInit(Value result, int64_t dim) {
   return size;
 }
 
+/// What the program gave the operation to write its result to, if the kernel
+/// can write there as well.
+Value KernelCutter::givenDestination(Value result) {
+  auto op = result.getDefiningOp<DestinationStyleOpInterface>();
+  if (!op)
+    return {};
+  OpOperand *init = op.getTiedOpOperand(cast<OpResult>(result));
+  return isOnlyMemory(*init) ? init->get() : Value();
+}
+
 std::string KernelCutter::planSizes() {
   Builder builder(graph.getBlock().getParentOp()->getContext());
   for (Value result : results) {
     SmallVector<OpFoldResult> &extents = sizes.emplace_back();
+    if (givenDestination(result))
+      continue;
     auto type = cast<RankedTensorType>(result.getType());
     for (int64_t dim : llvm::seq(type.getRank())) {
       if (!type.isDynamicDim(dim)) {
@@ -182,15 +215,6 @@ std::string KernelCutter::planSizes() {
 
 std::string KernelCutter::plan() {
   for (Node *node : region.nodes)
-    forEachOutsideOperand(node->op, [&](Value operand) {
-      if (isTensor(operand))
-        collectBorders(operand);
-    });
-  for (auto &[root, forms] : borders)
-    border.insert(forms.size() == 1 ? forms.front() : root);
-  for (Node *node : region.nodes)
-    needOperands(node->op);
-  for (Node *node : region.nodes)
     for (Value result : node->op->getResults())
       if (isUsedOutside(result)) {
         if (!isTensor(result))
@@ -199,6 +223,12 @@ std::string KernelCutter::plan() {
       }
   if (results.empty())
     return "has no result that is used";
+  for (Node *node : region.nodes)
+    forEachTensor(node->op, [&](Value operand) { collectBorders(operand); });
+  for (auto &[root, forms] : borders)
+    border.insert(forms.size() == 1 ? forms.front() : root);
+  for (Node *node : region.nodes)
+    needOperands(node->op);
   std::string reason = planScalars();
   return reason.empty() ? planSizes() : reason;
 }

@@ -42,6 +42,14 @@ private:
     return node && !isInside(node) &&
            (node->role == Role::Free || node->isTransparent);
   }
+  /// A destination from outside whose value the operation does not read: the
+  /// kernel needs it for nothing but memory.
+  bool isOnlyMemory(mlir::OpOperand &operand);
+  /// Calls `visit` for the tensors from outside `op` that a clone of it needs.
+  void forEachTensor(mlir::Operation *op,
+                     llvm::function_ref<void(mlir::Value)> visit);
+  void replaceMemory(mlir::Operation *op, mlir::Operation *clone);
+  mlir::Value givenDestination(mlir::Value result);
   void collectBorders(mlir::Value value);
   void need(mlir::Value value);
   void needOperands(mlir::Operation *op);

@@ -77,6 +77,27 @@ static void useDestination(Value value, Value destination) {
   init->set(own.getResult(0));
 }
 
+/// Destinations from outside that the original does not read become those of
+/// the kernel, or empty tensors.
+void KernelCutter::replaceMemory(Operation *op, Operation *clone) {
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (!isOnlyMemory(operand))
+      continue;
+    OpResult result = cast<linalg::LinalgOp>(op).getTiedOpResult(&operand);
+    auto found = llvm::find(results, result);
+    Value memory;
+    if (found != results.end()) {
+      memory = kernel.getOutputs()[found - results.begin()];
+    } else {
+      OpBuilder builder(clone);
+      auto type = cast<RankedTensorType>(result.getType());
+      memory = tensor::EmptyOp::create(builder, op->getLoc(), type.getShape(),
+                                       type.getElementType());
+    }
+    clone->setOperand(operand.getOperandNumber(), memory);
+  }
+}
+
 kb::KernelOp KernelCutter::build(ModuleOp module, StringRef name) {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   Location loc = region.nodes.back()->op->getLoc();
@@ -92,7 +113,7 @@ kb::KernelOp KernelCutter::build(ModuleOp module, StringRef name) {
   builder.setInsertionPointToEnd(&kernel.getBody().front());
   for (Operation *op : ops) {
     cloneScalars(op, builder);
-    builder.clone(*op, mapping);
+    replaceMemory(op, builder.clone(*op, mapping));
   }
   SmallVector<Value> values;
   for (Value result : results)
@@ -109,6 +130,10 @@ kb::CallOp KernelCutter::replace(SymbolRefAttr callee) {
   Location loc = region.nodes.back()->op->getLoc();
   SmallVector<Value> destinations;
   for (auto [result, extents] : llvm::zip(results, sizes)) {
+    if (Value given = givenDestination(result)) {
+      destinations.push_back(given);
+      continue;
+    }
     for (auto [dim, extent] : llvm::enumerate(extents))
       if (!extent) {
         auto [source, sourceDim] = *argumentWithExtent(dims.of(result, dim));

@@ -46,6 +46,7 @@ private:
   void lowerTosa(func::FuncOp function);
   LogicalResult inlineCalls();
   LogicalResult applyPatterns(func::FuncOp function);
+  LogicalResult foldUnitDims(func::FuncOp function);
   LogicalResult normalize(func::FuncOp function);
 };
 
@@ -53,14 +54,17 @@ bool isSkipped(Operation *op) {
   return op->hasAttr(kb::KBDialect::getSkipMarkerName());
 }
 
-bool holdsTensors(func::FuncOp function) {
-  return function
-      .walk([](Operation *op) {
-        return llvm::any_of(op->getResultTypes(), llvm::IsaPred<TensorType>)
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
-      })
-      .wasInterrupted();
+/// True if `function` computes tensors and no kernel has been cut from it yet:
+/// what calls kernels is in normal form.
+bool needsNormalizing(func::FuncOp function) {
+  bool holdsTensors = false;
+  WalkResult result = function.walk([&](Operation *op) {
+    holdsTensors |=
+        llvm::any_of(op->getResultTypes(), llvm::IsaPred<TensorType>);
+    return isa<kb::CallOp>(op) ? WalkResult::interrupt()
+                               : WalkResult::advance();
+  });
+  return holdsTensors && !result.wasInterrupted();
 }
 
 template <typename DialectT> bool holdsDialect(func::FuncOp function) {
@@ -156,18 +160,28 @@ LogicalResult NormalizePass::applyPatterns(func::FuncOp function) {
   return applyPatternsGreedily(function, std::move(patterns));
 }
 
+// What upstream's pass does, but for skipped operations.
+LogicalResult NormalizePass::foldUnitDims(func::FuncOp function) {
+  linalg::ControlDropUnitDims options;
+  auto upstream = options.controlFn;
+  options.controlFn = [upstream](Operation *op) {
+    return isSkipped(op) ? SmallVector<unsigned>() : upstream(op);
+  };
+  RewritePatternSet patterns(&getContext());
+  linalg::populateFoldUnitExtentDimsPatterns(patterns, options);
+  linalg::populateFoldUnitExtentDimsCanonicalizationPatterns(patterns, options);
+  linalg::populateMoveInitOperandsToInputPattern(patterns);
+  return applyPatternsGreedily(function, std::move(patterns));
+}
+
 LogicalResult NormalizePass::normalize(func::FuncOp function) {
   auto simplify = [](OpPassManager &pipeline) {
     pipeline.addPass(createCanonicalizerPass());
     pipeline.addPass(createCSEPass());
   };
-  auto foldUnitDims = [&](OpPassManager &pipeline) {
-    pipeline.addPass(createLinalgFoldUnitExtentDimsPass());
-    simplify(pipeline);
-  };
   // Folding unit dimensions uncovers broadcasts and constants.
   if (failed(runOn(function, simplify)) || failed(applyPatterns(function)) ||
-      failed(runOn(function, foldUnitDims)) ||
+      failed(foldUnitDims(function)) || failed(runOn(function, simplify)) ||
       failed(applyPatterns(function)) || failed(runOn(function, simplify)))
     return failure();
   return success();
@@ -180,7 +194,7 @@ void NormalizePass::runOnOperation() {
   if (failed(inlineCalls()))
     return signalPassFailure();
   for (auto function : getOperation().getOps<func::FuncOp>())
-    if (!isSkipped(function) && holdsTensors(function) &&
+    if (!isSkipped(function) && needsNormalizing(function) &&
         failed(normalize(function)))
       return signalPassFailure();
 }

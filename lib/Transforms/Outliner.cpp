@@ -92,6 +92,13 @@ void Outliner::setNumerics(kb::KernelOp kernel) {
       return kernel.setNumericsAttr(policy);
 }
 
+/// Without constants, fills and views.
+static unsigned countOps(const FormedRegion &region) {
+  return llvm::count_if(region.nodes, [](const Node *node) {
+    return node->role == Role::Compute || !node->stockReason.empty();
+  });
+}
+
 /// Records a region that stays in the program.
 void Outliner::keep(const FormedRegion &region, StringRef name, StringRef kind,
                     StringRef reason) {
@@ -145,8 +152,7 @@ static void localizeFreeValues(Block &block) {
   llvm::DenseMap<Value, Value> local;
   std::function<Value(Value)> localize = [&](Value value) -> Value {
     Operation *op = value.getDefiningOp();
-    if (!op || op->getBlock() == &block ||
-        block.getParent()->isAncestor(op->getParentRegion()))
+    if (!op || block.findAncestorOpInBlock(*op))
       return value;
     if (Value known = local.lookup(value))
       return known;
@@ -207,7 +213,8 @@ void Outliner::outlineBlock(Block &block, DimClasses &dims) {
   RegionFormer former(graph);
   std::vector<FormedRegion *> regions = former.regions();
   keepStock(graph);
-  gatherRegions(graph, regions);
+  if (!regions.empty())
+    gatherRegions(graph, regions);
   for (FormedRegion *region : regions)
     outlineRegion(graph, *region, region->kind(), dims);
   eraseDead(graph, regions);
@@ -255,6 +262,8 @@ void Outliner::outlineWhole(DimClasses &dims) {
 
 LogicalResult Outliner::outline(func::FuncOp function) {
   current = function;
+  for (Block &block : llvm::drop_begin(function.getBody()))
+    localizeFreeValues(block);
   function.walk([](Operation *op) {
     if (isa_and_nonnull<scf::SCFDialect>(op->getDialect()))
       for (Region &region : op->getRegions())

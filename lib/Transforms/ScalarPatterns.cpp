@@ -2,6 +2,7 @@
 
 #include "NormalizePatterns.h"
 
+#include "kernelbrain/Dialect/KB/KB.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -30,7 +31,8 @@ struct InlineSplatOperand : OpRewritePattern<linalg::GenericOp> {
 
   LogicalResult matchAndRewrite(linalg::GenericOp op,
                                 PatternRewriter &rewriter) const override {
-    if (!op.hasPureTensorSemantics())
+    if (!op.hasPureTensorSemantics() ||
+        op->hasAttr(kernelbrain::kb::KBDialect::getSkipMarkerName()))
       return failure();
     for (OpOperand *operand : op.getDpsInputOperands()) {
       DenseElementsAttr value;

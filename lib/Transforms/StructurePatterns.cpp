@@ -13,13 +13,17 @@ using namespace mlir;
 
 namespace {
 
+bool isSkipped(Operation *op) {
+  return op->hasAttr(kernelbrain::kb::KBDialect::getSkipMarkerName());
+}
+
 /// Products, convolutions and pooling keep their names: strategies know them.
 struct GeneralizeOthers : OpInterfaceRewritePattern<linalg::LinalgOp> {
   using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
 
   LogicalResult matchAndRewrite(linalg::LinalgOp op,
                                 PatternRewriter &rewriter) const override {
-    if (isa<linalg::GenericOp, linalg::FillOp>(op) ||
+    if (isa<linalg::GenericOp, linalg::FillOp>(op) || isSkipped(op) ||
         !op.hasPureTensorSemantics())
       return failure();
     if (op.getNumParallelLoops() != op.getNumLoops() &&
@@ -36,7 +40,7 @@ struct DecomposeAggregate
   LogicalResult matchAndRewrite(linalg::AggregatedOpInterface op,
                                 PatternRewriter &rewriter) const override {
     auto softmax = dyn_cast<linalg::SoftmaxOp>(op.getOperation());
-    if (!softmax || !softmax.hasPureTensorSemantics())
+    if (!softmax || isSkipped(softmax) || !softmax.hasPureTensorSemantics())
       return failure();
     FailureOr<SmallVector<Value>> results = op.decomposeOperation(rewriter);
     if (failed(results))
@@ -70,7 +74,7 @@ struct ComposeBroadcast : OpRewritePattern<linalg::GenericOp> {
 
   LogicalResult matchAndRewrite(linalg::GenericOp op,
                                 PatternRewriter &rewriter) const override {
-    if (!op.hasPureTensorSemantics())
+    if (!op.hasPureTensorSemantics() || isSkipped(op))
       return failure();
     for (OpOperand *operand : op.getDpsInputOperands()) {
       auto producer = operand->get().getDefiningOp<linalg::GenericOp>();
@@ -94,6 +98,27 @@ struct ComposeBroadcast : OpRewritePattern<linalg::GenericOp> {
       return success();
     }
     return failure();
+  }
+};
+
+/// A destination whose value nobody reads need not be filled.
+struct DropUnreadFill : OpRewritePattern<linalg::GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(linalg::GenericOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!op.hasPureTensorSemantics() || isSkipped(op))
+      return failure();
+    bool changed = false;
+    for (OpOperand &init : op.getDpsInitsMutable()) {
+      auto fill = init.get().getDefiningOp<linalg::FillOp>();
+      if (!fill || op.payloadUsesValueFromOperand(&init) ||
+          !fill.getOutputs()[0].getDefiningOp<tensor::EmptyOp>())
+        continue;
+      rewriter.modifyOpInPlace(op, [&] { init.set(fill.getOutputs()[0]); });
+      changed = true;
+    }
+    return success(changed);
   }
 };
 
@@ -133,8 +158,9 @@ struct MoveBias : OpInterfaceRewritePattern<linalg::LinalgOp> {
 
   LogicalResult matchAndRewrite(linalg::LinalgOp op,
                                 PatternRewriter &rewriter) const override {
-    if (!op.hasPureTensorSemantics() || op.getNumReductionLoops() == 0 ||
-        op->getNumResults() != 1 || !addsToInit(op) ||
+    if (!op.hasPureTensorSemantics() || isSkipped(op) ||
+        op.getNumReductionLoops() == 0 || op->getNumResults() != 1 ||
+        !addsToInit(op) ||
         (!linalg::isaContractionOpInterface(op) &&
          !linalg::isaConvolutionOpInterface(op)))
       return failure();
@@ -177,7 +203,6 @@ struct MoveBias : OpInterfaceRewritePattern<linalg::LinalgOp> {
 } // namespace
 
 void kernelbrain::populateStructurePatterns(RewritePatternSet &patterns) {
-  patterns
-      .add<GeneralizeOthers, DecomposeAggregate, ComposeBroadcast, MoveBias>(
-          patterns.getContext());
+  patterns.add<GeneralizeOthers, DecomposeAggregate, ComposeBroadcast,
+               DropUnreadFill, MoveBias>(patterns.getContext());
 }

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "mlir/Transforms/InliningUtils.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -18,7 +19,20 @@ using namespace kernelbrain::kb;
 #define GET_ATTRDEF_CLASSES
 #include "kernelbrain/Dialect/KB/KBAttributes.cpp.inc"
 
+namespace {
+/// Functions that call kernels can be inlined; kernels are not, being data.
+struct KBInlinerInterface : DialectInlinerInterface {
+  using DialectInlinerInterface::DialectInlinerInterface;
+
+  bool isLegalToInline(Operation *op, Region *, bool,
+                       IRMapping &) const override {
+    return isa<CallOp>(op);
+  }
+};
+} // namespace
+
 void KBDialect::initialize() {
+  addInterfaces<KBInlinerInterface>();
   registerAttributes();
   addOperations<
 #define GET_OP_LIST
@@ -39,9 +53,9 @@ static bool isAbove(TypedAttr low, TypedAttr high) {
   return cast<FloatAttr>(low).getValue() > cast<FloatAttr>(high).getValue();
 }
 
-LogicalResult
-ArgAttr::verify(function_ref<InFlightDiagnostic()> emitError, TypedAttr low,
-                TypedAttr high, int64_t alignment, DenseI64ArrayAttr dimHints) {
+LogicalResult ArgAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                              TypedAttr low, TypedAttr high, int64_t alignment,
+                              DenseI64ArrayAttr dimHints) {
   if (alignment <= 0 || !llvm::isPowerOf2_64(alignment))
     return emitError() << "expected 'alignment' to be a power of two, found "
                        << alignment;
@@ -75,9 +89,8 @@ LogicalResult BudgetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 LogicalResult
 MeasurementAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                         StringRef disposition, int64_t timeNs,
-                        int64_t baselineNs, int64_t speedupLow,
-                        int64_t speedup, int64_t speedupHigh,
-                        int64_t errorPermille) {
+                        int64_t baselineNs, int64_t speedupLow, int64_t speedup,
+                        int64_t speedupHigh, int64_t errorPermille) {
   if (!kernelbrain::dispositionFromString(disposition.str()))
     return emitError() << "unknown disposition '" << disposition << "'";
   if (timeNs < 0 || baselineNs < 0)

@@ -87,9 +87,11 @@ void KernelOp::print(OpAsmPrinter &printer) {
   };
   printArguments("ins", getInputs());
   printArguments("outs", getOutputs());
-  printer.printOptionalAttrDictWithKeyword(
-      (*this)->getAttrs(), {getSymNameAttrName(), getSymVisibilityAttrName(),
-                            getNumInputsAttrName()});
+  SmallVector<StringRef> elided = {
+      getSymNameAttrName(), getSymVisibilityAttrName(), getNumInputsAttrName()};
+  if (getShare() == 0)
+    elided.push_back(getShareAttrName());
+  printer.printOptionalAttrDictWithKeyword((*this)->getAttrs(), elided);
   printer << ' ';
   printer.printRegion(getBody(), /*printEntryBlockArgs=*/false);
 }

@@ -48,14 +48,12 @@ void weighByTrust(std::vector<Move> &moves) {
 }
 
 /// How much more often a knob is turned than others: knobs whose change gained
-/// on the way to the parent are turned more, those that lost less, and inert
-/// ones hardly ever.
+/// on the way to the parent are turned more, those that lost less.
 std::map<std::string, double> knobWeights(const ProposeContext &context,
                                           const SearchSpace &space) {
   std::map<std::string, double> weights;
   for (const Knob &knob : space.knobs)
-    weights[knob.name] =
-        context.inertKnobs.count(space.strategy + "." + knob.name) ? 0.1 : 1;
+    weights[knob.name] = 1;
   for (size_t i = 1; i < context.chain.size(); ++i) {
     const VariantView &before = context.chain[i - 1], &after = context.chain[i];
     if (before.recipe.strategy != space.strategy ||
@@ -69,6 +67,19 @@ std::map<std::string, double> knobWeights(const ProposeContext &context,
     }
   }
   return weights;
+}
+
+/// A value other than the default of an inert knob makes the same code again.
+double freshness(const ProposeContext &context, const SearchSpace &space,
+                 const Recipe &recipe) {
+  double weight = 1;
+  for (const Knob &knob : space.knobs) {
+    auto value = recipe.knobs.find(knob.name);
+    if (value != recipe.knobs.end() && value->second != knob.otherwise &&
+        context.inertKnobs.count(space.strategy + "." + knob.name))
+      weight *= 0.05;
+  }
+  return weight;
 }
 
 /// Builds the small steps from one recipe.
@@ -130,6 +141,7 @@ private:
     if (!expected)
       return;
     move.timeNs = *expected;
+    move.weight *= freshness(context, space, move.recipe);
     moves.push_back(std::move(move));
   }
 
@@ -243,7 +255,9 @@ std::vector<Move> BuiltinProposer::farMoves(const ProposeContext &context,
     for (const VariantView &variant : context.pool)
       distance =
           std::min(distance, structuralDistance(space, recipe, variant.recipe));
-    moves.push_back({recipe, *expected, weight * (1 + distance)});
+    moves.push_back(
+        {recipe, *expected,
+         weight * (1 + distance) * freshness(context, space, recipe)});
   };
   const std::vector<VariantView> &pool = context.pool;
   for (int i = 0; i < crossoverSamples && pool.size() > 1; ++i) {
@@ -276,6 +290,7 @@ Proposal BuiltinProposer::largeStep(const ProposeContext &context,
       if (context.seen(move.recipe))
         continue;
       moves.push_back(move);
+      moves.back().weight = freshness(context, space, move.recipe);
       if (++taken == 8)
         break;
     }

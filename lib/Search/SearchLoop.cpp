@@ -77,6 +77,13 @@ SearchLoop::SearchLoop(KernelTask task, SearchContext &context, bool search)
       modelBoundNs = bound;
   }
   outcomeValue.boundNs = modelBoundNs;
+  for (const Recipe &recipe : work.seeds) {
+    Proposal proposal;
+    proposal.recipe = recipe;
+    proposal.proposer = "database";
+    proposal.rationale = "recorded by an earlier run";
+    queued.push_back(std::move(proposal));
+  }
 }
 
 Status SearchLoop::start() {
@@ -301,8 +308,17 @@ void SearchLoop::remember(const Trial &trial) {
   for (const std::string &knob : trial.inertKnobs)
     if (trial.inertKnobs.size() == 1)
       inert.insert(trial.recipe.strategy + "." + knob);
-  if (measurement.disposition == Disposition::HarnessFault)
-    seen.erase(trial.recipe.hash()); // our fault: it may be proposed again
+  if (measurement.disposition == Disposition::HarnessFault) {
+    std::string hash = trial.recipe.hash();
+    seen.erase(hash); // our fault: it may be proposed again
+    if (requeued.insert(hash).second) {
+      Proposal again;
+      again.recipe = trial.recipe;
+      again.proposer = trial.proposer;
+      again.rationale = "again, after a fault of the harness";
+      queued.push_back(std::move(again));
+    }
+  }
   if (!grown->node(trial.ticket).judged())
     return;
   if (!trial.irHash.empty())

@@ -55,23 +55,21 @@ Result<bool> SearchLoop::proposeTicket() {
   return proposed;
 }
 
-/// Earlier winners, then one seed a strategy: the search starts diverse.
+/// What is queued, then one seed a strategy: the search starts diverse.
 Result<bool> SearchLoop::proposeSeed(Random &random) {
   Selection root{0, StepKind::Seed};
-  // Without a search there is one ticket, for one recipe.
-  if (!search && grown->size() > 1)
-    return false;
-  while (seedsTaken < work.seeds.size()) {
-    Proposal proposal;
-    proposal.recipe = work.seeds[seedsTaken++];
-    proposal.proposer = "database";
-    proposal.rationale = "recorded by an earlier run";
+  while (!queued.empty()) {
+    Proposal proposal = std::move(queued.front());
+    queued.pop_front();
     if (seen.count(proposal.recipe.hash()))
       continue;
     if (Status status = launch(root, proposal); !status)
       return status.error();
     return true;
   }
+  // Without a search there is one ticket, for one recipe.
+  if (!search && grown->size() > 1)
+    return false;
   if (seedSteps >= work.spaces.size())
     return false;
   ++seedSteps;

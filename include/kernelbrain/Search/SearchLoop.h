@@ -176,8 +176,9 @@ private:
   std::map<std::string, uint64_t> firstWithCode; ///< by IR hash and code hash
   std::map<uint64_t, Artifact> artifacts;        ///< built by this process
   uint64_t incumbent = 0, lastImprovement = 0;
-  size_t seedsTaken = 0;                      ///< of KernelTask::seeds
-  size_t seedSteps = 0;                       ///< asked of the proposer
+  std::deque<Proposal> queued;    ///< earlier winners; recipes to try again
+  std::set<std::string> requeued; ///< hashes: each gets one more chance
+  size_t seedSteps = 0;           ///< asked of the proposer
   StopReason blocked = StopReason::Exhausted; ///< why no ticket was proposed
   std::string blockedMessage;
 };

@@ -1,0 +1,366 @@
+//===- SearchLoopTest.cpp - The search of one kernel ----------------------===//
+
+#include "Search/World.h"
+
+using namespace kernelbrain;
+using namespace kernelbrain::testing;
+
+TEST(SearchLoop, FindsAndAcceptsTheBest) {
+  World world;
+  ModuleOutcome outcome = world.run();
+  ASSERT_FALSE(outcome.error) << outcome.error->message;
+  ASSERT_EQ(outcome.kernels.size(), 1u);
+  ASSERT_TRUE(outcome.kernels[0].winner) << world.tree();
+  // rows, vector 16, unroll 4 takes 15910 ns: the best of the landscape.
+  EXPECT_EQ(knob(outcome.kernels[0].winner->recipe, "vector"), 16)
+      << world.tree();
+  EXPECT_EQ(knob(outcome.kernels[0].winner->recipe, "unroll"), 4);
+  EXPECT_NEAR(outcome.kernels[0].winner->measurement.speedup->middle, 6.285,
+              0.01);
+  EXPECT_EQ(world.events.events.front().type, "run_started");
+  EXPECT_EQ(world.events.events.back().type, "run_finished");
+  EXPECT_EQ(world.events.count("accepted"), 1u);
+}
+
+TEST(SearchLoop, SeedsEveryStrategyFirst) {
+  World world;
+  world.run();
+  std::vector<Trial> trials = world.events.trials();
+  ASSERT_GE(trials.size(), 3u);
+  EXPECT_EQ(trials[0].step, StepKind::Seed);
+  EXPECT_EQ(trials[1].step, StepKind::Seed);
+  EXPECT_NE(trials[0].recipe.strategy, trials[1].recipe.strategy);
+  EXPECT_NE(trials[2].step, StepKind::Seed);
+}
+
+TEST(SearchLoop, SameSeedSameEventsForAnyBuildOrder) {
+  World reference;
+  reference.run();
+  for (uint64_t shuffle = 1; shuffle <= 10; ++shuffle) {
+    World world({}, shuffle);
+    world.run();
+    EXPECT_EQ(world.events.lines(), reference.events.lines());
+    EXPECT_EQ(world.tree(), reference.tree());
+  }
+}
+
+TEST(SearchLoop, AnotherSeedAnotherTree) {
+  World first, second;
+  second.options.seed = 1;
+  first.run();
+  second.run();
+  EXPECT_NE(first.tree(), second.tree());
+}
+
+/// Remembers what each proposal could know.
+class Spy : public Proposer {
+public:
+  Result<Proposal> propose(const ProposeContext &context,
+                           Random &random) override {
+    asked.push_back({context.ticket, applied->count("trial")});
+    return inner.propose(context, random);
+  }
+  const Collector *applied = nullptr;
+  std::vector<std::pair<uint64_t, size_t>> asked;
+
+private:
+  propose::BuiltinProposer inner;
+};
+
+TEST(SearchLoop, ProposesBehindTheWindowOnly) {
+  World world;
+  Spy spy;
+  spy.applied = &world.events;
+  world.services.proposer = &spy;
+  world.options.window = 3;
+  world.run();
+  ASSERT_GT(spy.asked.size(), 10u);
+  for (auto [ticket, applied] : spy.asked)
+    if (ticket > 3 && ticket <= 30)
+      EXPECT_EQ(applied, ticket - 3);
+}
+
+TEST(SearchLoop, DuplicatesAreMergedAndFree) {
+  World world;
+  ModuleOutcome outcome = world.run();
+  int duplicates = 0, variants = 0;
+  std::set<std::string> recipes;
+  for (const Trial &trial : world.events.trials()) {
+    EXPECT_TRUE(recipes.insert(trial.recipe.hash()).second);
+    if (trial.measurement.disposition == Disposition::NotRun)
+      continue;
+    if (trial.measurement.disposition != Disposition::Duplicate) {
+      ++variants;
+      continue;
+    }
+    ++duplicates;
+    EXPECT_EQ(trial.inertKnobs, std::vector<std::string>{"comment"});
+    EXPECT_LT(trial.duplicateOf, trial.ticket);
+    EXPECT_EQ(trial.costs.deviceNs(), 0);
+  }
+  EXPECT_GT(duplicates, 0);
+  EXPECT_EQ(outcome.spent[Currency::Variants], variants);
+  EXPECT_LE(variants, 40);
+}
+
+TEST(SearchLoop, BudgetOfVariantsIsExact) {
+  for (int64_t limit : {1, 2, 3, 7, 20}) {
+    World world;
+    world.budget[Currency::Variants] = limit;
+    ModuleOutcome outcome = world.run();
+    EXPECT_EQ(outcome.spent[Currency::Variants], limit);
+    EXPECT_EQ(outcome.kernels[0].stop, StopReason::Budget);
+  }
+}
+
+TEST(SearchLoop, TimeBudgetLeavesTheReserve) {
+  World world;
+  world.budget[Currency::Variants] = std::nullopt;
+  world.budget[Currency::Wall] = 3000000000;
+  world.budget.acceptanceShare = 0.4;
+  ModuleOutcome outcome = world.run();
+  EXPECT_EQ(outcome.kernels[0].stop, StopReason::Budget);
+  EXPECT_TRUE(outcome.kernels[0].winner);
+  int64_t searched = 0, longest = 0;
+  for (const Trial &trial : world.events.trials()) {
+    searched += trial.costs.wallNs;
+    longest = std::max(longest, trial.costs.wallNs);
+  }
+  EXPECT_GT(searched, 1000000000);
+  EXPECT_LE(searched, 1800000000 + longest);
+  EXPECT_LE(outcome.spent[Currency::Wall], 3000000000);
+  EXPECT_EQ(outcome.setupNs, 2000000000); // beside the budget
+}
+
+TEST(SearchLoop, StopsAtTheBound) {
+  World world;
+  world.tasks[0].cost = modelOf({}, 15800);
+  ModuleOutcome outcome = world.run();
+  EXPECT_EQ(outcome.kernels[0].stop, StopReason::Bound);
+  EXPECT_LT(outcome.kernels[0].trials, 40u);
+  EXPECT_TRUE(outcome.kernels[0].winner);
+}
+
+TEST(SearchLoop, ABeatenBoundDoesNotStop) {
+  World world;
+  world.tasks[0].cost = modelOf({}, 40000);
+  ModuleOutcome outcome = world.run();
+  EXPECT_NE(outcome.kernels[0].stop, StopReason::Bound);
+  EXPECT_LT(outcome.kernels[0].boundNs, 40000);
+}
+
+TEST(SearchLoop, StopsOnAPlateau) {
+  World world;
+  world.options.stop.plateau = 5;
+  ModuleOutcome outcome = world.run();
+  EXPECT_EQ(outcome.kernels[0].stop, StopReason::Plateau);
+  EXPECT_TRUE(outcome.kernels[0].winner);
+}
+
+TEST(SearchLoop, ExhaustsSmallSpaces) {
+  World world;
+  world.budget = Budget();
+  world.options.stop.plateau = 0;
+  ModuleOutcome outcome = world.run();
+  EXPECT_EQ(outcome.kernels[0].stop, StopReason::Exhausted);
+  // All legal recipes of both spaces: 11 x 4 and 36.
+  EXPECT_EQ(outcome.kernels[0].trials, 80u);
+}
+
+TEST(SearchLoop, OneRecipeOnly) {
+  World world;
+  SearchSpace space = rowsSpace();
+  for (Knob &knob : space.knobs)
+    knob.values = {knob.otherwise};
+  world.tasks[0].spaces = {space};
+  ModuleOutcome outcome = world.run();
+  EXPECT_FALSE(outcome.error);
+  EXPECT_EQ(outcome.kernels[0].trials, 1u);
+  EXPECT_EQ(outcome.kernels[0].stop, StopReason::Exhausted);
+  EXPECT_TRUE(outcome.kernels[0].winner);
+}
+
+TEST(SearchLoop, NoStrategy) {
+  World world;
+  world.tasks[0].spaces.clear();
+  ModuleOutcome outcome = world.run();
+  EXPECT_FALSE(outcome.error);
+  EXPECT_EQ(outcome.kernels[0].stop, StopReason::NoStrategy);
+  EXPECT_EQ(world.workbench.prepared, 0);
+}
+
+TEST(SearchLoop, SkippedKernel) {
+  World world;
+  world.workbench.skip = "k";
+  ModuleOutcome outcome = world.run();
+  EXPECT_FALSE(outcome.error);
+  EXPECT_EQ(outcome.kernels[0].stop, StopReason::Skipped);
+  EXPECT_EQ(outcome.kernels[0].message, "the stock lowering fails");
+}
+
+TEST(SearchLoop, NothingFasterNothingAccepted) {
+  Landscape slow;
+  slow.time = [](const Recipe &recipe) {
+    return recipe.strategy == "stock" ? 100.0 : 200.0;
+  };
+  World world(slow);
+  ModuleOutcome outcome = world.run();
+  EXPECT_FALSE(outcome.kernels[0].winner);
+  EXPECT_FALSE(outcome.kernels[0].best);
+  EXPECT_EQ(world.events.count("accepted"), 0u);
+}
+
+TEST(SearchLoop, EvaluatorErrorKeepsTheBest) {
+  World world;
+  world.workbench.errorAt = 30;
+  ModuleOutcome outcome = world.run();
+  ASSERT_TRUE(outcome.error);
+  EXPECT_EQ(outcome.error->message, "worker died");
+  EXPECT_EQ(outcome.stop, StopReason::Failed);
+  EXPECT_EQ(outcome.kernels[0].stop, StopReason::Failed);
+  ASSERT_TRUE(outcome.kernels[0].best);
+  EXPECT_FALSE(outcome.kernels[0].winner);
+  EXPECT_EQ(world.events.events.back().type, "run_finished");
+  EXPECT_EQ(world.events.events.back().data["complete"], false);
+}
+
+TEST(SearchLoop, ObserverErrorStopsTheRun) {
+  World world;
+  world.events.failAt = 10;
+  ModuleOutcome outcome = world.run();
+  ASSERT_TRUE(outcome.error);
+  EXPECT_EQ(outcome.error->message, "disk full");
+  EXPECT_EQ(world.events.events.size(), 10u);
+}
+
+TEST(SearchLoop, HarnessFaultsAreRetriedAndCostNoVariant) {
+  World world;
+  world.workbench.faults = 2; // fewer than the retries of one question
+  world.budget[Currency::Variants] = 10;
+  ModuleOutcome outcome = world.run();
+  EXPECT_FALSE(outcome.error);
+  EXPECT_EQ(world.events.count("warning"), 2u);
+  EXPECT_EQ(outcome.kernels[0].dispositions.count("harness_fault"), 0u);
+
+  World worse;
+  worse.workbench.faults = 3; // one question fails for good
+  worse.budget[Currency::Variants] = 10;
+  outcome = worse.run();
+  EXPECT_FALSE(outcome.error);
+  EXPECT_EQ(outcome.kernels[0].dispositions["harness_fault"], 1);
+  EXPECT_EQ(outcome.spent[Currency::Variants], 10);
+  // Not held against the variant: it comes back and is judged.
+  std::vector<Trial> trials = worse.events.trials();
+  std::string hash = trials[0].recipe.hash();
+  EXPECT_EQ(trials[0].measurement.disposition, Disposition::HarnessFault);
+  EXPECT_TRUE(
+      std::any_of(trials.begin() + 1, trials.end(), [&](const Trial &trial) {
+        return trial.recipe.hash() == hash;
+      }));
+}
+
+TEST(SearchLoop, HarnessFaultsInARowEndTheRun) {
+  World world;
+  world.workbench.faults = 1000;
+  ModuleOutcome outcome = world.run();
+  ASSERT_TRUE(outcome.error);
+  EXPECT_EQ(outcome.error->message,
+            "the harness failed 5 times in a row: runner lost");
+}
+
+TEST(SearchLoop, BuildFaultsAreRetried) {
+  World world;
+  world.builder.faults = 2;
+  ModuleOutcome outcome = world.run();
+  EXPECT_FALSE(outcome.error);
+  EXPECT_EQ(world.events.count("warning"), 2u);
+}
+
+TEST(SearchLoop, InterruptStopsWithTheBest) {
+  World world;
+  world.services.interrupted = [&] { return world.events.count("trial") >= 8; };
+  ModuleOutcome outcome = world.run();
+  EXPECT_FALSE(outcome.error);
+  EXPECT_EQ(outcome.stop, StopReason::Interrupted);
+  EXPECT_TRUE(outcome.kernels[0].winner);
+  // What was in flight is told, and not charged.
+  EXPECT_EQ(outcome.kernels[0].dispositions["not_run"], 3);
+  EXPECT_LE(outcome.spent[Currency::Variants], 8);
+}
+
+TEST(SearchLoop, RollsBackAndTriesTheNext) {
+  World world;
+  world.workbench.rejections = 1;
+  ModuleOutcome outcome = world.run();
+  EXPECT_EQ(world.events.count("rolled_back"), 1u);
+  EXPECT_EQ(world.events.count("accepted"), 1u);
+  ASSERT_TRUE(outcome.kernels[0].winner);
+  EXPECT_NE(outcome.kernels[0].winner->ticket, outcome.kernels[0].best->ticket);
+
+  World hopeless;
+  hopeless.workbench.rejections = 100;
+  outcome = hopeless.run();
+  EXPECT_EQ(hopeless.events.count("rolled_back"), 3u);
+  EXPECT_FALSE(outcome.kernels[0].winner);
+}
+
+TEST(SearchLoop, EarlierWinnersAreTriedFirst) {
+  World world;
+  Recipe seed = tilesSpace().defaultRecipe();
+  seed.knobs["m"] = int64_t(8);
+  Recipe unknown;
+  unknown.strategy = "gone";
+  world.tasks[0].seeds = {unknown, seed, seed};
+  world.run();
+  std::vector<Trial> trials = world.events.trials();
+  EXPECT_EQ(trials[0].measurement.disposition, Disposition::NotApplicable);
+  EXPECT_EQ(trials[1].recipe, seed);
+  EXPECT_EQ(trials[1].proposer, "database");
+  EXPECT_NE(trials[2].proposer, "database");
+}
+
+/// Says the same for ever.
+class Parrot : public Proposer {
+public:
+  Result<Proposal> propose(const ProposeContext &context, Random &) override {
+    ++asked;
+    Proposal proposal;
+    proposal.recipe = context.spaces->front().defaultRecipe();
+    proposal.proposer = "parrot";
+    proposal.tokens = 10;
+    return proposal;
+  }
+  int asked = 0;
+};
+
+TEST(SearchLoop, AProposerThatRepeatsItselfEnds) {
+  World world;
+  Parrot parrot;
+  world.services.proposer = &parrot;
+  ModuleOutcome outcome = world.run();
+  EXPECT_FALSE(outcome.error);
+  EXPECT_EQ(outcome.kernels[0].stop, StopReason::Exhausted);
+  EXPECT_EQ(outcome.kernels[0].trials, 1u);
+  EXPECT_LE(parrot.asked, 60);
+}
+
+TEST(SearchLoop, ModelledBuildTimesReplaceMeasuredOnes) {
+  World world;
+  world.options.modelledBuildNs = 7;
+  world.run();
+  for (const Trial &trial : world.events.trials())
+    if (trial.measurement.rung > 0)
+      EXPECT_EQ(trial.costs.compileNs(), 7);
+}
+
+TEST(SearchLoop, PrintsTheTree) {
+  World world;
+  world.run();
+  std::string tree = world.tree();
+  EXPECT_NE(tree.find("kernel @k\n  0 baseline stock 100000 ns\n"),
+            std::string::npos)
+      << tree;
+  EXPECT_NE(tree.find("*"), std::string::npos) << tree;
+  EXPECT_NE(tree.find(" -> "), std::string::npos) << tree;
+  EXPECT_NE(tree.find("duplicate of "), std::string::npos) << tree;
+}

@@ -6,6 +6,8 @@ import subprocess
 import sys
 import time
 
+import searchlog
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
@@ -68,16 +70,18 @@ class Builder:
         return out
 
     def kb(self, source, name, **options):
-        """A search from nothing with the given options of kb-optimize beside the seed, then the shared object."""
+        """A search from nothing with the given options of kb-optimize beside the seed, then the shared object; and
+        what came of the search."""
         out, log = self._place(source, f"{name}.so")
+        events = out.with_suffix(".jsonl")
         if self.reuse and out.exists():
-            return out
+            return out, searchlog.outcome(events)
         if not os.access(self.bin / "kb-opt", os.X_OK):
             raise BuildError(f"no kb-opt in {self.bin}")
         module, store = out.with_suffix(".mlir"), out.with_suffix(".store")
-        given = {"store": store, "log": out.with_suffix(".jsonl"), "fresh": "true", "seed": self.seed, **options}
+        given = {"store": store, "log": events, "fresh": "true", "seed": self.seed, **options}
         text = " ".join(f"{key}={value}" for key, value in given.items())
         limit = 600 + 3 * self.budget_seconds
-        run([self.bin / "kb-opt", source, f"--kb-optimize={text}", "-o", module], limit, log)
+        seconds = run([self.bin / "kb-opt", source, f"--kb-optimize={text}", "-o", module], limit, log)
         run([self.bin / "kb-compile", module, "-o", out], 300, log)
-        return out
+        return out, searchlog.outcome(events) | {"seconds": round(seconds, 1)}

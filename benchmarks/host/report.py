@@ -104,6 +104,9 @@ def text(run):
         errors = [f"{name} {c['error']:.1e}" for name, c in record["columns"].items()]
         notes.append(f"- {record['file']}: error against {record['reference']}: " + ", ".join(errors))
         notes += [f"  - no {name}: {reason}" for name, reason in record["missing"].items()]
+        notes += [f"  - {name}: {s['winners']} of {s['kernels']} kernels replaced, {s['variants']} variants"
+                  + (f", {s['seconds']} s" if "seconds" in s else "") + f", ended by {s['reason']}"
+                  for name, s in record["searches"].items()]
         faults = [f"{name} {c['faults']}" for name, c in record["columns"].items() if c["faults"]]
         if faults:
             notes.append("  - page faults in the median call: " + ", ".join(faults))

@@ -85,11 +85,13 @@ def prepare_torch():
 
 
 def build_columns(workload, builder, wanted, budget):
-    """({name: Column}, {name: why it is missing}), in the order of report.COLUMNS."""
-    source = workload.source
+    """({name: Column}, {name: why it is missing}, {name: what came of its search}), in the order of
+    report.COLUMNS."""
+    source, searches = workload.source, {}
 
     def kb(name, **options):
-        return workload.shared_object(builder.kb(source, name, **options))
+        path, searches[name] = builder.kb(source, name, **options)
+        return workload.shared_object(path)
 
     makers = {
         "stock": lambda: workload.shared_object(builder.stock(source)),
@@ -108,7 +110,7 @@ def build_columns(workload, builder, wanted, budget):
             made[name] = make()
         except BuildError as error:
             missing[name] = str(error)
-    return made, missing
+    return made, missing, searches
 
 
 def check(workload, made, tolerance):
@@ -150,9 +152,9 @@ def ratios_of(samples):
 def benchmark(source, args, builder, flush):
     """The record of one file."""
     workload = columns.Workload(source, args.seed, args.dynamic_dim)
-    made, missing = build_columns(workload, builder, args.columns, args.budget_seconds)
+    made, missing, searches = build_columns(workload, builder, args.columns, args.budget_seconds)
     record = {"file": workload.name, "class": workload.kind, "columns": {}, "missing": missing, "ratios": {},
-              "reference": None, "inputs_changed": False}
+              "searches": searches, "reference": None, "inputs_changed": False}
     if not made:
         return record
     record["reference"], verdicts = check(workload, made, args.tol)
@@ -204,14 +206,14 @@ def main():
                 record = benchmark(source, args, builder, flush)
             except (BuildError, ciface.SignatureError) as error:
                 record = {"file": source.stem, "class": "other", "columns": {}, "missing": {"all": str(error)},
-                          "ratios": {}, "reference": None, "inputs_changed": False}
+                          "ratios": {}, "searches": {}, "reference": None, "inputs_changed": False}
             run["files"].append(record)
             show(record)
             report.write(run, args.out)
     except KeyboardInterrupt:
         status = 130
     print(report.write(run, args.out))
-    print(f"Written to {args.out}: report.md results.json plot.png")
+    print(f"Written to {args.out}: {', '.join(sorted(p.name for p in args.out.iterdir() if p.is_file()))}")
     timed = [c for record in run["files"] for c in record["columns"].values()]
     if not timed or any(not c["correct"] for c in timed) or any(r["inputs_changed"] for r in run["files"]):
         status = status or 1

@@ -23,6 +23,8 @@ import tempfile
 import threading
 import time
 
+from searchlog import of_type, read_events
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 STAGES = ("static", "build", "check", "time")
 PR_SET_CHILD_SUBREAPER = 36
@@ -42,17 +44,6 @@ def parse_arguments():
     return args
 
 
-def read_events(path):
-    """The events of a log; an unfinished last line is left out."""
-    events = []
-    for line in path.read_text().splitlines():
-        try:
-            events.append(json.loads(line))
-        except json.JSONDecodeError:
-            break
-    return events
-
-
 def quantile(values, q):
     values = sorted(values)
     return values[min(len(values) - 1, int(q * len(values)))]
@@ -60,7 +51,7 @@ def quantile(values, q):
 
 def summarise(events):
     """Numbers about the trials of a log: costs in ms by stage (of the variants that went through it)."""
-    trials = [e for e in events if e.get("type") == "trial"]
+    trials = of_type(events, "trial")
     costs = {}
     for stage in STAGES:
         values = [t["costs_ns"][stage] / 1e6 for t in trials if t.get("costs_ns", {}).get(stage)]
@@ -70,7 +61,7 @@ def summarise(events):
     whole = [sum(t.get("costs_ns", {}).values()) / 1e6 for t in trials]
     ended = collections.Counter(t["measurement"]["disposition"] for t in trials)
     rungs = collections.Counter(t["rung"] for t in trials)
-    finished = next((e for e in reversed(events) if e.get("type") == "run_finished"), {})
+    finished = ([{}] + of_type(events, "run_finished"))[-1]
     return {
         "variants": len(trials), "stages_ms": costs, "whole_ms": statistics.median(whole) if whole else None,
         "dispositions": dict(ended.most_common()), "highest_rungs": dict(sorted(rungs.items())),

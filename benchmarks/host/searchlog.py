@@ -1,0 +1,28 @@
+"""Reads what a search wrote with the option log=FILE (docs/Protocols.md, "Events")."""
+import json
+import pathlib
+
+
+def read_events(path):
+    """The events of a log; an unfinished last line is left out."""
+    events = []
+    for line in pathlib.Path(path).read_text().splitlines():
+        try:
+            events.append(json.loads(line))
+        except json.JSONDecodeError:
+            break
+    return events
+
+
+def of_type(events, kind):
+    return [event for event in events if event.get("type") == kind]
+
+
+def outcome(path):
+    """What came of a search: kernels looked at, variants tried, winners that were accepted and not rolled back."""
+    events = read_events(path)
+    rolled_back = {(e["kernel"], e["ticket"]) for e in of_type(events, "rolled_back")}
+    winners = {e["kernel"] for e in of_type(events, "accepted") if (e["kernel"], e["ticket"]) not in rolled_back}
+    finished = of_type(events, "run_finished")
+    return {"kernels": len(of_type(events, "kernel_started")), "variants": len(of_type(events, "trial")),
+            "winners": len(winners), "reason": finished[-1].get("reason") if finished else "unfinished"}

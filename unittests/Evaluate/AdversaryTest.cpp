@@ -4,6 +4,7 @@
 
 #include "kernelbrain/Evaluate/Client/WorkerEvaluator.h"
 
+#include <csignal>
 #include <gtest/gtest.h>
 
 using namespace kernelbrain;
@@ -103,6 +104,10 @@ const Trick tricks[] = {
     {"ENDLESS", Disposition::TimedOut, "700 ms"},
     {"DECLINES", Disposition::LaunchFailed, "declined"},
     {"FAILS", Disposition::LaunchFailed, "status 7"},
+    {"OPENS_FILE", Disposition::LaunchFailed, "status 9"},
+    {"OPENS_SOCKET", Disposition::LaunchFailed, "status 9"},
+    {"STARTS_PROCESS", Disposition::LaunchFailed, "status 9"},
+    {"FORGES_REPLY", incorrect, "was not written"},
     {"STARTS_THREAD", Disposition::LaunchFailed, "status 9"},
 };
 INSTANTIATE_TEST_SUITE_P(Check, Adversary, testing::ValuesIn(tricks),
@@ -192,11 +197,19 @@ TEST_F(NormKernel, AcceptanceTakesEverySet) {
   EXPECT_EQ(measurement.disposition, Disposition::Passed) << measurement.reason;
   EXPECT_EQ(measurement.rung, 6);
   EXPECT_GE(measurement.details["sets"].size(), 20u);
-  EXPECT_GT(measurement.details["cost_ns"].get<int64_t>(), 0);
+  EXPECT_GT(measurement.costNs, 0);
   Result<Measurement> wrong = evaluator->accept(variant("ZERO_TILE"), stock);
   ASSERT_TRUE(wrong);
   EXPECT_EQ(wrong->disposition, incorrect);
   EXPECT_EQ(wrong->rung, 6);
+}
+
+TEST_F(NormKernel, AKilledWorkerIsReplaced) {
+  int generation = worker->generation();
+  ASSERT_EQ(::kill(worker->pid(), SIGKILL), 0);
+  Measurement measurement = check("FAST");
+  EXPECT_EQ(measurement.disposition, Disposition::Passed) << measurement.reason;
+  EXPECT_EQ(worker->generation(), generation + 1);
 }
 
 TEST_F(NormKernel, AnotherSignatureDoesNotLaunch) {

@@ -30,7 +30,7 @@ Result<Measurement> DryRunEvaluator::check(const Artifact &artifact) {
   Measurement measurement;
   measurement.rung = 2;
   measurement.disposition = Disposition::Passed;
-  measurement.details = {{"cost_ns", 0}, {"modelled", true}};
+  measurement.details = {{"modelled", true}};
   if (recipe->strategy != "stock")
     if (Estimate estimate = options.cost(*recipe);
         !estimate.rejection.empty()) {
@@ -58,7 +58,7 @@ Result<Measurement> DryRunEvaluator::compare(const Artifact &artifact,
   measurement.disposition = better ? Disposition::Passed : Disposition::Slower;
   if (!better)
     measurement.reason = "not faster by the model";
-  measurement.details = {{"cost_ns", 0}, {"modelled", true}};
+  measurement.details = {{"modelled", true}};
   return measurement;
 }
 

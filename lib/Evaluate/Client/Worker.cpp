@@ -103,6 +103,10 @@ Status Worker::start() {
     process.reset();
     return reply.error().withContext("cannot start '" + options.program + "'");
   }
+  if (!getString(*reply, "device")) {
+    process.reset();
+    return Error{"'" + options.program + "' is not a kb-worker"};
+  }
   greeting = *reply;
   return {};
 }

@@ -66,15 +66,11 @@ Result<Measurement> WorkerEvaluator::measure(const char *type,
     Result<Json> object = getObject(*answer, "measurement");
     if (!object)
       return object.error().withContext("reply of kb-worker");
-    Result<Measurement> measurement = measurementFromJson(*object);
-    if (measurement)
-      measurement->details["cost_ns"] = getIntegerOr(*answer, "cost_ns", 0);
-    return measurement;
+    return measurementFromJson(*object);
   }
   Measurement fault;
   fault.disposition = Disposition::HarnessFault;
   fault.reason = why;
-  fault.details = {{"cost_ns", 0}};
   return fault;
 }
 

@@ -13,10 +13,10 @@ namespace kernelbrain::evaluate {
 
 const char *toString(SetKind kind) {
   static const char *const names[] = {
-      "normal",   "composite",  "nans",       "wide",
-      "zero-one", "one-hot",    "infinities", "times-ten",
-      "shifted",  "equal-rows", "constant",   "denormal",
-      "uniform",  "offset",     "sparse",     "tail"};
+      "normal",  "composite",  "nans",       "zero-one",
+      "wide",    "one-hot",    "infinities", "times-ten",
+      "shifted", "equal-rows", "constant",   "denormal",
+      "uniform", "offset",     "sparse",     "tail"};
   static_assert(sizeof names / sizeof *names == setKindCount);
   return names[int(kind)];
 }
@@ -92,83 +92,109 @@ Grid gridOf(const std::vector<int64_t> &extents) {
   return {columns ? count / columns : 0, columns};
 }
 
-struct FloatDrawer {
-  Stream stream;
-  Grid grid;
-  ElementType type;
-  bool vector; ///< rank below 2: rows for sprinkling are runs of 64
+/// Draws the floats of one input row by row. What depends on the row alone is
+/// decided outside the loop over its elements: inputs have millions.
+class FloatDrawer {
+public:
+  FloatDrawer(Stream stream, Grid grid, ElementType type, bool isVector)
+      : stream(stream), grid(grid), type(type), isVector(isVector) {}
 
-  /// The special value of this element's row, if it is the element's turn.
-  bool isSpecial(int64_t row, int64_t column, uint64_t &bits) const {
-    int64_t run = vector ? 64 : std::max<int64_t>(1, grid.columns);
-    int64_t chunk = vector ? column / run : row;
-    bits = mix(stream.at(uint64_t(chunk)) + 1);
-    bool chosen = bits % 8 == 0 || (vector && grid.columns < 512 && chunk == 0);
-    return chosen && int64_t(bits / 8 % uint64_t(run)) == column % run;
+  /// Writes columns [begin, begin + count) of row `row`.
+  void draw(SetKind kind, int64_t row, int64_t begin, int64_t count,
+            double *out) const {
+    if (kind == SetKind::Composite)
+      kind = compositeKind(row, begin);
+    uint64_t first = uint64_t(row * grid.columns + begin);
+    auto fill = [&](auto value) {
+      for (int64_t k = 0; k < count; ++k)
+        out[k] = value(stream.at(first + uint64_t(k)), begin + k);
+    };
+    switch (kind) {
+    case SetKind::Composite:
+    case SetKind::Normal:
+    case SetKind::NaNs:
+    case SetKind::Infinities:
+      fill([](uint64_t bits, int64_t) { return normalOf(bits); });
+      return sprinkle(kind, row, begin, count, out);
+    case SetKind::TimesTen:
+      return fill([](uint64_t bits, int64_t) { return 10 * normalOf(bits); });
+    case SetKind::Shifted:
+      return fill([](uint64_t bits, int64_t) { return normalOf(bits) + 5; });
+    case SetKind::Offset:
+      return fill([](uint64_t bits, int64_t) { return normalOf(bits) + 100; });
+    case SetKind::Uniform:
+      return fill([](uint64_t bits, int64_t) { return uniformOf(bits); });
+    case SetKind::ZeroOne:
+      return fill([](uint64_t bits, int64_t) { return double(bits >> 63); });
+    case SetKind::Wide:
+      return fill([range = type == ElementType::F16 ? 6.0 : 20.0](uint64_t bits,
+                                                                  int64_t) {
+        double magnitude = std::exp2((2 * uniformOf(bits) - 1) * range);
+        return mix(bits) & 1 ? magnitude : -magnitude;
+      });
+    case SetKind::OneHot: {
+      uint64_t hot = mix(stream.at(uint64_t(row)) + 2) % uint64_t(grid.columns);
+      return fill([hot](uint64_t, int64_t column) {
+        return uint64_t(column) == hot ? 1.0 : 0.0;
+      });
+    }
+    case SetKind::EqualRows:
+      return fill([this](uint64_t, int64_t column) {
+        return normalOf(stream.at(uint64_t(column)));
+      });
+    case SetKind::Constant:
+      return fill([value = normalOf(stream.at(uint64_t(row)))](
+                      uint64_t, int64_t) { return value; });
+    case SetKind::Denormal:
+      return fill(
+          [unit = std::ldexp(0.25, formatOf(type).minExponent)](
+              uint64_t bits, int64_t) { return normalOf(bits) * unit; });
+    case SetKind::Sparse:
+      return fill([](uint64_t bits, int64_t) {
+        return mix(bits) % 10 == 0 ? normalOf(bits) : 0;
+      });
+    case SetKind::Tail:
+      return fill([tail = grid.columns - grid.columns / 16](uint64_t bits,
+                                                            int64_t column) {
+        return normalOf(bits) * (column >= tail ? 1000 : 1);
+      });
+    }
   }
 
-  SetKind kindOf(SetKind kind, int64_t row, int64_t column) const {
-    if (kind != SetKind::Composite)
-      return kind;
+private:
+  /// Rows are sprinkled with special values; of a vector, runs of 64.
+  void sprinkle(SetKind kind, int64_t row, int64_t begin, int64_t count,
+                double *out) const {
+    if (kind != SetKind::NaNs && kind != SetKind::Infinities)
+      return;
+    int64_t run = isVector ? 64 : grid.columns;
+    for (int64_t chunk = begin / run; chunk * run < begin + count; ++chunk) {
+      uint64_t bits = mix(stream.at(uint64_t(isVector ? chunk : row)) + 1);
+      bool chosen =
+          bits % 8 == 0 || (isVector && grid.columns < 512 && chunk == 0);
+      int64_t at = chunk * run + int64_t(bits / 8 % uint64_t(run)) - begin;
+      if (!chosen || at < 0 || at >= count)
+        continue;
+      double infinity = std::numeric_limits<double>::infinity();
+      out[at] = kind == SetKind::NaNs ? std::numeric_limits<double>::quiet_NaN()
+                                      : (bits >> 63 ? infinity : -infinity);
+    }
+  }
+
+  SetKind compositeKind(int64_t row, int64_t column) const {
     static const SetKind kinds[] = {SetKind::Normal,    SetKind::TimesTen,
                                     SetKind::Shifted,   SetKind::Uniform,
                                     SetKind::Sparse,    SetKind::Tail,
                                     SetKind::EqualRows, SetKind::Offset};
-    int64_t along = vector ? column : row;
-    int64_t extent = vector ? grid.columns : grid.rows;
+    int64_t along = isVector ? column : row;
+    int64_t extent = isVector ? grid.columns : grid.rows;
     return kinds[along * 16 / std::max<int64_t>(extent, 1) % 8];
   }
 
-  double draw(SetKind kind, int64_t row, int64_t column) const {
-    int64_t index = row * grid.columns + column;
-    uint64_t bits = stream.at(uint64_t(index)), other = 0;
-    double normal = normalOf(bits);
-    switch (kindOf(kind, row, column)) {
-    case SetKind::Normal:
-    case SetKind::Composite:
-      return normal;
-    case SetKind::TimesTen:
-      return 10 * normal;
-    case SetKind::Shifted:
-      return normal + 5;
-    case SetKind::Offset:
-      return normal + 100;
-    case SetKind::Uniform:
-      return uniformOf(bits);
-    case SetKind::Wide: {
-      double range = type == ElementType::F16 ? 6 : 20;
-      double magnitude = std::exp2((2 * uniformOf(bits) - 1) * range);
-      return mix(bits) & 1 ? magnitude : -magnitude;
-    }
-    case SetKind::ZeroOne:
-      return double(bits >> 63);
-    case SetKind::OneHot: {
-      uint64_t hot = mix(stream.at(uint64_t(row)) + 2);
-      return int64_t(hot % uint64_t(grid.columns)) == column;
-    }
-    case SetKind::EqualRows:
-      return normalOf(stream.at(uint64_t(column)));
-    case SetKind::Constant:
-      return normalOf(stream.at(uint64_t(row)));
-    case SetKind::Denormal:
-      return normal * std::ldexp(0.25, formatOf(type).minExponent);
-    case SetKind::Sparse:
-      return mix(bits) % 10 == 0 ? normal : 0;
-    case SetKind::Tail:
-      return column >= grid.columns - grid.columns / 16 ? 1000 * normal
-                                                        : normal;
-    case SetKind::NaNs:
-      return isSpecial(row, column, other)
-                 ? std::numeric_limits<double>::quiet_NaN()
-                 : normal;
-    case SetKind::Infinities:
-      if (!isSpecial(row, column, other))
-        return normal;
-      return other >> 63 ? std::numeric_limits<double>::infinity()
-                         : -std::numeric_limits<double>::infinity();
-    }
-    return normal;
-  }
+  Stream stream;
+  Grid grid;
+  ElementType type;
+  bool isVector; ///< rank below 2
 };
 
 double intoDomain(const Domain &domain, double value) {
@@ -186,29 +212,39 @@ double intoDomain(const Domain &domain, double value) {
   return value;
 }
 
-void fillFloats(const InputSet &set, const Argument &argument,
-                const FloatDrawer &drawer, ElementType type,
-                double perturbation, void *data) {
-  bool bounded = argument.domain.low || argument.domain.high;
+void fillFloats(const InputSet &set, const Argument &argument, Grid grid,
+                const FloatDrawer &drawer, const Stream &moves,
+                ElementType type, double perturbation, void *data) {
+  constexpr int64_t width = 64;
+  const Domain &domain = argument.domain;
+  bool bounded = domain.low || domain.high;
   SetKind kind = set.kind;
   if (bounded && (kind == SetKind::NaNs || kind == SetKind::Infinities))
     kind = SetKind::Normal;
-  Stream moves{mix(drawer.stream.seed + 3)};
-  for (int64_t row = 0, index = 0; row < drawer.grid.rows; ++row) {
-    for (int64_t column = 0; column < drawer.grid.columns; ++column, ++index) {
-      double value = drawer.draw(kind, row, column);
+  double values[width];
+  for (int64_t row = 0; row < grid.rows; ++row) {
+    for (int64_t column = 0; column < grid.columns; column += width) {
+      int64_t count = std::min(width, grid.columns - column);
+      int64_t index = row * grid.columns + column;
+      drawer.draw(kind, row, column, count, values);
       if (set.positive)
-        value = std::fabs(value) + 0.0625;
+        for (int64_t k = 0; k < count; ++k)
+          values[k] = std::fabs(values[k]) + 0.0625;
       if (bounded)
-        value = intoDomain(argument.domain, value);
-      value = roundTo(argument.type, value);
+        for (int64_t k = 0; k < count; ++k)
+          values[k] = intoDomain(domain, values[k]);
+      roundFloats(argument.type, values, count, values);
       // Rounding may have left the domain.
-      if (argument.domain.high && value > *argument.domain.high)
-        value = roundTo(argument.type, *argument.domain.low);
+      if (domain.high)
+        for (int64_t k = 0; k < count; ++k)
+          if (values[k] > *domain.high)
+            values[k] = roundTo(argument.type, domain.low.value_or(0));
       if (perturbation != 0)
-        value *=
-            1 + perturbation * (2 * uniformOf(moves.at(uint64_t(index))) - 1);
-      storeFloat(type, data, index, value);
+        for (int64_t k = 0; k < count; ++k)
+          values[k] *=
+              1 +
+              perturbation * (2 * uniformOf(moves.at(uint64_t(index + k))) - 1);
+      storeFloats(type, values, count, data, index);
     }
   }
 }
@@ -270,8 +306,9 @@ void fillInput(const InputSet &set, size_t position, const Argument &argument,
   Stream stream{seed};
   Grid grid = gridOf(extents);
   if (isFloat(argument.type))
-    fillFloats(set, argument, {stream, grid, argument.type, extents.size() < 2},
-               type, perturbation, data);
+    fillFloats(set, argument, grid,
+               FloatDrawer(stream, grid, argument.type, extents.size() < 2),
+               Stream{mix(seed + 3)}, type, perturbation, data);
   else
     fillIntegers(set, argument, stream, grid, type, data);
 }

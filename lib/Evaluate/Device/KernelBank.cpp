@@ -1,13 +1,12 @@
 //===- KernelBank.cpp - Inputs, references and baselines of a kernel ------===//
 
-#include "kernelbrain/Evaluate/Device/KernelBank.h"
+#include "BankSource.h"
 
 #include "kernelbrain/Evaluate/Device/Clock.h"
 #include "kernelbrain/Evaluate/Device/Numbers.h"
 
 #include <algorithm>
 #include <cmath>
-#include <csignal>
 
 namespace kernelbrain::evaluate {
 
@@ -18,52 +17,7 @@ static constexpr int64_t sampledTiles = 256;
 /// Kernels with larger buffers are checked with the first kinds of inputs only
 /// (acceptance takes all).
 static constexpr int64_t largeBytes = int64_t(4) << 20;
-static constexpr int firstKinds = 6;
-/// A stock lowering of a large product takes seconds.
-static constexpr int64_t bankDeadlineMs = 120000;
-
-/// A runner with one artifact, started again where a run of it ended it.
-struct KernelBank::Source {
-  const CheckerOptions &options;
-  SharedBuffers &buffers;
-  std::string path;
-  bool allowFork;
-  std::optional<RunnerProcess> runner;
-  Manifest manifest;
-
-  Status start() {
-    Result<RunnerProcess> started =
-        RunnerProcess::start(options.runner, buffers, {path}, allowFork);
-    if (!started)
-      return started.error();
-    runner = std::move(*started);
-    Outcome loaded = runner->load(0, path, manifest);
-    if (!loaded)
-      return Error{"cannot load '" + path + "': " + loaded.reason};
-    return {};
-  }
-
-  /// Runs once; `reason` is not empty if the code failed.
-  Result<RunReply> run(Json call, std::string &reason) {
-    reason.clear();
-    if (!runner)
-      if (Status status = start(); !status)
-        return status.error();
-    call["fork"] = allowFork;
-    call["workspace"] = {manifest.workspaceBytes, 0};
-    RunReply reply;
-    Outcome outcome = runner->run(call, bankDeadlineMs, reply);
-    if (!outcome) {
-      runner.reset();
-      reason = outcome.reason;
-    } else if (reply.signal) {
-      reason = "signal " + std::to_string(reply.signal);
-    } else if (reply.status) {
-      reason = "status " + std::to_string(reply.status);
-    }
-    return reply;
-  }
-};
+static constexpr int firstKinds = 4;
 
 //===----------------------------------------------------------------------===//
 // The plan
@@ -132,16 +86,20 @@ KernelBank::build(const CheckerOptions &options, const KernelRequest &request,
     return shared.error();
   std::unique_ptr<KernelBank> bank(
       new KernelBank(options, request, std::move(*shared)));
-  bank->startNs = nowNs();
+  int64_t start = nowNs();
+  bank->startCpuNs = processCpuNs();
   if (Status status = bank->fillSets(everySet); !status)
     return status.error().withContext("kernel '" + kernel.name + "'");
-  bank->reply.costNs = nowNs() - bank->startNs;
+  bank->reply.costNs = nowNs() - start;
   return bank;
 }
 
+int64_t KernelBank::spentMs() const {
+  return (processCpuNs() - startCpuNs + runnersCpuNs) / 1000000;
+}
+
 Status KernelBank::fillSets(bool everySet) {
-  Source baseline{options,          shared,       request.baselines[0],
-                  kernel().asserts, std::nullopt, {}};
+  Source baseline(*this, shared, request.baselines[0], kernel().asserts);
   if (Status status = baseline.start(); !status)
     return status;
   if (std::string why = signatureMismatch(kernel(), baseline.manifest, false);
@@ -157,19 +115,16 @@ Status KernelBank::fillSets(bool everySet) {
   if (!wide)
     return wide.error();
   bool hasReference = !request.reference.empty();
-  Source reference{options,
-                   *wide,
+  Source reference(*this, *wide,
                    hasReference ? request.reference : request.baselines[0],
-                   kernel().asserts,
-                   std::nullopt,
-                   {}};
+                   kernel().asserts);
   if (Status status = reference.start(); !status)
     return status;
   if (std::string why = signatureMismatch(kernel(), reference.manifest, true);
       !why.empty())
     return Error{"'" + reference.path + "': " + why};
   for (const InputSet &set : plan(everySet)) {
-    bool late = nowNs() - startNs > request.allowanceMs * 1000000;
+    bool late = spentMs() > request.allowanceMs;
     if (late && !bankSets.empty()) {
       reply.notes.push_back("set '" + set.name() + "' is over the allowance");
       continue;
@@ -314,106 +269,6 @@ Status KernelBank::addSet(InputSet inputs, Source &baseline,
       takeBaseline(set.outputs[output++],
                    data(k, set.inputs, Placement::Centered));
   bankSets.push_back(std::move(set));
-  return {};
-}
-
-//===----------------------------------------------------------------------===//
-// Baselines
-//===----------------------------------------------------------------------===//
-
-Status KernelBank::timeBaselines(Source &first) {
-  const InputSet &set = bankSets[0].inputs;
-  drawInputs(set, Placement::Centered);
-  for (size_t k = 0; k < request.baselines.size(); ++k) {
-    Source other{options, shared,       request.baselines[k],
-                 false,   std::nullopt, {}};
-    first.runner.reset();
-    int64_t best = 0, spent = 0;
-    // The first call is cold; a slow baseline is not called again.
-    for (int call = 0; call < 4 && spent < 200000000; ++call) {
-      std::string reason;
-      Result<RunReply> run =
-          other.run(callOf(set, Placement::Centered, 0, 0), reason);
-      if (!run)
-        return run.error();
-      if (!reason.empty())
-        return Error{"baseline '" + other.path + "' ends with " + reason};
-      best = best ? std::min(best, run->wallNs) : run->wallNs;
-      spent += run->wallNs;
-    }
-    if (std::string why = signatureMismatch(kernel(), other.manifest, false);
-        !why.empty())
-      return Error{"'" + other.path + "': " + why};
-    reply.timesNs.push_back(std::max<int64_t>(best, 1));
-  }
-  reply.baseline =
-      std::min_element(reply.timesNs.begin(), reply.timesNs.end()) -
-      reply.timesNs.begin();
-  // A variant that takes this much longer than the baseline is of no use.
-  deadlineMs = options.callDeadlineMs ? options.callDeadlineMs
-                                      : 1000 + 20 * baselineNs() / 1000000;
-  return {};
-}
-
-Status KernelBank::findInsensitive(Source &baseline) {
-  std::vector<uint64_t> hashes[2];
-  InputSet set = bankSets[0].inputs;
-  auto outputs = [&](std::vector<uint64_t> &into) -> Status {
-    drawInputs(set, Placement::Centered);
-    poison(set, Placement::Centered, Poison::First);
-    std::string reason;
-    Result<RunReply> run =
-        baseline.run(callOf(set, Placement::Centered, 0, 0), reason);
-    if (!run)
-      return run.error();
-    if (!reason.empty())
-      return Error{"the baseline ends with " + reason};
-    into.clear();
-    for (size_t k = 0; k < kernel().arguments.size(); ++k)
-      if (kernel().arguments[k].isOutput)
-        into.push_back(hashMemory(data(k, set, Placement::Centered),
-                                  argumentBytes(k, set.dims)));
-    return {};
-  };
-  if (Status status = outputs(hashes[0]); !status)
-    return status;
-  for (size_t k = 0; k < kernel().arguments.size(); ++k) {
-    if (kernel().arguments[k].isOutput || argumentBytes(k, set.dims) == 0)
-      continue;
-    if (nowNs() - startNs > 2 * request.allowanceMs * 1000000) {
-      reply.notes.push_back("sensitivity was not tested to the end");
-      return {};
-    }
-    set.freshInput = int(k);
-    if (Status status = outputs(hashes[1]); !status)
-      return status;
-    if (hashes[0] == hashes[1])
-      reply.insensitive.push_back(int64_t(k));
-  }
-  return {};
-}
-
-Status KernelBank::addViolatingSet(Source &baseline) {
-  bool canViolate = false;
-  for (const Argument &argument : kernel().arguments)
-    canViolate |= !argument.isOutput && !isFloat(argument.type) &&
-                  argument.domain.high.has_value();
-  if (!kernel().asserts || !canViolate)
-    return {};
-  BankSet set;
-  set.inputs = bankSets[0].inputs;
-  set.inputs.violating = true;
-  drawInputs(set.inputs, Placement::Centered);
-  std::string reason;
-  Result<RunReply> run =
-      baseline.run(callOf(set.inputs, Placement::Centered, 0, 0), reason);
-  if (!run)
-    return run.error();
-  if (run->signal == SIGABRT)
-    bankSets.push_back(std::move(set));
-  else
-    reply.notes.push_back(
-        "the baseline does not abort where an index leaves its domain");
   return {};
 }
 

@@ -2,6 +2,7 @@
 
 #include "kernelbrain/Evaluate/Device/Numbers.h"
 
+#include <algorithm>
 #include <cassert>
 #include <cmath>
 #include <cstring>
@@ -188,6 +189,22 @@ void loadFloats(ElementType type, const void *data, int64_t begin,
   }
   for (int64_t i = 0; i < count; ++i)
     out[i] = loadFloat(type, data, begin + i);
+}
+
+void storeFloats(ElementType type, const double *in, int64_t count, void *data,
+                 int64_t begin) {
+  if (type == ElementType::F32) {
+    float *out = static_cast<float *>(data) + begin;
+    for (int64_t i = 0; i < count; ++i)
+      out[i] = float(in[i]);
+    return;
+  }
+  if (type == ElementType::F64) {
+    std::memcpy(static_cast<double *>(data) + begin, in, size_t(count) * 8);
+    return;
+  }
+  for (int64_t i = 0; i < count; ++i)
+    storeFloat(type, data, begin + i, in[i]);
 }
 
 void roundFloats(ElementType type, const double *in, int64_t count,

@@ -280,8 +280,7 @@ Outcome FunctionComparison::time(FunctionVerdict &verdict) {
     return timed;
   verdict.baselineNs = summary.aNs;
   verdict.candidateNs = summary.bNs;
-  if (summary.pairs >= 3)
-    verdict.speedup = summary.ratio;
+  verdict.speedup = summary.ratio;
   if (!summary.quiet)
     return {Disposition::Unstable, summary.noise};
   // A function in which nothing was replaced is as fast as before, not slower.

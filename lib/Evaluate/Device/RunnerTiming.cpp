@@ -20,21 +20,25 @@ static int64_t now(clockid_t clock) {
   return int64_t(time.tv_sec) * 1000000000 + time.tv_nsec;
 }
 
-static int64_t minorFaults() {
+static rusage threadUsage() {
   rusage usage;
   ::getrusage(RUSAGE_THREAD, &usage);
-  return usage.ru_minflt;
+  return usage;
 }
 
 Sample measure(const Call &call, int64_t count) {
   Sample sample;
-  int64_t faults = minorFaults();
+  rusage before = threadUsage();
   int64_t cpu = now(CLOCK_THREAD_CPUTIME_ID), wall = now(CLOCK_MONOTONIC);
   for (int64_t i = 0; i < count && sample.status == 0; ++i)
     sample.status = call();
   sample.wallNs = now(CLOCK_MONOTONIC) - wall;
   sample.cpuNs = now(CLOCK_THREAD_CPUTIME_ID) - cpu;
-  sample.faults = minorFaults() - faults;
+  rusage after = threadUsage();
+  sample.faults = after.ru_minflt - before.ru_minflt;
+  // Code that waits of its own accord spends that time itself.
+  if (after.ru_nvcsw != before.ru_nvcsw)
+    sample.cpuNs = sample.wallNs;
   return sample;
 }
 

@@ -15,11 +15,8 @@ namespace kernelbrain::evaluate {
 // Statistics
 //===----------------------------------------------------------------------===//
 
-bool PairSample::wasPreempted() const {
-  for (int k = 0; k < 3; ++k)
-    if (wall[k] > 1.05 * cpu[k] + 2000.0 / double(calls[k]))
-      return true;
-  return false;
+bool PairSample::wasPreempted(int k) const {
+  return wall[k] > 1.05 * cpu[k] + 2000.0 / double(calls[k]);
 }
 
 double quantile(std::vector<double> values, double q) {
@@ -66,23 +63,17 @@ TimingSummary summarize(const std::vector<PairSample> &samples, int control) {
   TimingSummary summary;
   std::vector<double> ratios, cpuRatios, controls, a, b, faults;
   for (const PairSample &sample : samples) {
-    if (sample.wasPreempted()) {
-      ++summary.dropped;
-      continue;
-    }
-    ratios.push_back(sample.wall[0] / sample.wall[1]);
+    summary.preempted += sample.wasPreempted(0) || sample.wasPreempted(1);
+    ratios.push_back(sample.time(0) / sample.time(1));
     cpuRatios.push_back(sample.cpu[0] / sample.cpu[1]);
-    controls.push_back(sample.wall[2] / sample.wall[control]);
-    a.push_back(sample.wall[0]);
-    b.push_back(sample.wall[1]);
+    controls.push_back(sample.time(2) / sample.time(control));
+    a.push_back(sample.time(0));
+    b.push_back(sample.time(1));
     faults.push_back(double(sample.faults[1]));
   }
   summary.pairs = ratios.size();
-  if (ratios.size() < 3) {
-    summary.noise = std::to_string(summary.dropped) + " of " +
-                    std::to_string(samples.size()) + " pairs were preempted";
+  if (ratios.empty())
     return summary;
-  }
   summary.ratio = lowerQuartile(ratios);
   summary.upperQuartile = quantile(ratios, 0.75);
   summary.cpuRatio = quantile(cpuRatios, 0.25);

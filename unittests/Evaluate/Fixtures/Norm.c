@@ -2,11 +2,14 @@
 // root mean square and multiplied by a weight.
 //   y[i, j] = x[i, j] / sqrt(mean(x[i, :]^2) + 1e-5) * w[j]
 // ABI v1: x [?, 96], w [96], y [?, 96], rows, workspace, stream.
+#include <fcntl.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 enum { columns = 96 };
 #ifdef REFERENCE
@@ -76,17 +79,32 @@ __attribute__((visibility("default"))) int32_t kb_invoke(void **words) {
   pthread_t thread;
   if (pthread_create(&thread, 0, inThread, words) != 0)
     return 9;
+#elif defined(OPENS_FILE)
+  if (open("/etc/passwd", O_RDONLY) < 0 && open("/proc/self/mem", O_RDWR) < 0)
+    return 9;
+#elif defined(OPENS_SOCKET)
+  if (socket(AF_INET, SOCK_STREAM, 0) < 0)
+    return 9;
+#elif defined(STARTS_PROCESS)
+  if (fork() < 0)
+    return 9;
+#elif defined(FORGES_REPLY) // the verdict is not made here
+  static const char reply[] = "30 0\n{\"type\":\"ran\",\"status\":0     }";
+  for (int file = 1; file < 64; ++file)
+    if (write(file, reply, sizeof reply - 1) < 0)
+      continue;
+  return 0;
 #elif defined(SKIPS_TAIL)
   rows = rows / 8 * 8;
 #elif defined(ONLY_TIMED_SIZE)
   rows = 64;
 #elif defined(DOES_NOTHING)
   return 0;
-#elif defined(STALE) // counts on an output that already holds the answer
+#elif defined(STALE)    // counts on an output that already holds the answer
   static int calls;
   if (calls++ % 2)
     return 0;
-#elif defined(CACHES) // remembers the result by pointer and size
+#elif defined(CACHES)   // remembers the result by pointer and size
   static const void *key;
   static int64_t size;
   static Real *kept;
@@ -127,7 +145,7 @@ __attribute__((visibility("default"))) int32_t kb_invoke(void **words) {
   y[-1] = 1;
 #elif defined(READS_BEHIND) // and does not even use it
   *(volatile Real *)&x[count];
-#elif defined(RACES) // the last bit depends on luck
+#elif defined(RACES)        // the last bit depends on luck
   static uint32_t luck;
   if (rows && luck++ % 2)
     y[0] = nextafterf(y[0], 1e30f);

@@ -22,8 +22,8 @@ enum class SetKind {
   Normal,
   Composite, ///< blocks of rows of several of the finite kinds
   NaNs,      ///< normal, NaN in one row of eight
-  Wide,      ///< magnitudes over many powers of two
   ZeroOne,
+  Wide,   ///< magnitudes over many powers of two
   OneHot, ///< one 1 in each row, else 0
   Infinities,
   TimesTen,

@@ -38,6 +38,8 @@ void storeInteger(ElementType type, void *data, int64_t index, int64_t value);
 /// Bulk forms over [begin, begin + count).
 void loadFloats(ElementType type, const void *data, int64_t begin,
                 int64_t count, double *out);
+void storeFloats(ElementType type, const double *in, int64_t count, void *data,
+                 int64_t begin);
 void roundFloats(ElementType type, const double *in, int64_t count,
                  double *out);
 

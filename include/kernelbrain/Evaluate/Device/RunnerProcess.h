@@ -35,7 +35,7 @@ struct RunnerSetup {
 struct RunReply {
   int32_t status = 0;
   int signal = 0; ///< of a run in a child
-  int64_t wallNs = 0;
+  int64_t wallNs = 0, cpuNs = 0;
 };
 
 /// One runner. A runner that died or was killed answers nothing any more.

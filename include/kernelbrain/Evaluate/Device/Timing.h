@@ -20,8 +20,11 @@ struct PairSample {
   int64_t faults[3] = {};       ///< of the batch
   int64_t calls[3] = {1, 1, 1}; ///< in the batch
 
-  /// True if something else ran meanwhile: waiting is no property of the code.
-  bool wasPreempted() const;
+  /// True if something else ran meanwhile.
+  bool wasPreempted(int k) const;
+  /// Wall time, or CPU time if something else ran meanwhile: being kept waiting
+  /// is no property of the code.
+  double time(int k) const { return wasPreempted(k) ? cpu[k] : wall[k]; }
 };
 
 struct TimingSummary {
@@ -33,7 +36,7 @@ struct TimingSummary {
   std::string noise;        ///< why it is not quiet
   int64_t aNs = 0, bNs = 0; ///< lower quartiles of one call
   int64_t bFaults = 0;      ///< median of one timed batch
-  size_t pairs = 0, dropped = 0;
+  size_t pairs = 0, preempted = 0;
 };
 
 /// The quantile `q` in [0, 1] of `values` (not empty), interpolated.

@@ -1,0 +1,105 @@
+//===- KernelBaselines.cpp - What a bank asks of baselines ----------------===//
+
+#include "BankSource.h"
+
+#include <algorithm>
+#include <csignal>
+
+namespace kernelbrain::evaluate {
+
+Status KernelBank::timeBaselines(Source &first) {
+  const InputSet &set = bankSets[0].inputs;
+  drawInputs(set, Placement::Centered);
+  for (size_t k = 0; k < request.baselines.size(); ++k) {
+    Source other(*this, shared, request.baselines[k], false);
+    first.runner.reset();
+    int64_t best = 0, spent = 0;
+    // The first call is cold; a slow baseline is not called again.
+    for (int call = 0; call < 4 && spent < 200000000; ++call) {
+      std::string reason;
+      Result<RunReply> run =
+          other.run(callOf(set, Placement::Centered, 0, 0), reason);
+      if (!run)
+        return run.error();
+      if (!reason.empty())
+        return Error{"baseline '" + other.path + "' ends with " + reason};
+      best = best ? std::min(best, run->wallNs) : run->wallNs;
+      spent += run->wallNs;
+    }
+    if (std::string why = signatureMismatch(kernel(), other.manifest, false);
+        !why.empty())
+      return Error{"'" + other.path + "': " + why};
+    reply.timesNs.push_back(std::max<int64_t>(best, 1));
+  }
+  reply.baseline =
+      std::min_element(reply.timesNs.begin(), reply.timesNs.end()) -
+      reply.timesNs.begin();
+  // A variant that takes this much longer than the baseline is of no use.
+  deadlineMs = options.callDeadlineMs ? options.callDeadlineMs
+                                      : 1000 + 20 * baselineNs() / 1000000;
+  return {};
+}
+
+Status KernelBank::findInsensitive(Source &baseline) {
+  std::vector<uint64_t> hashes[2];
+  InputSet set = bankSets[0].inputs;
+  auto outputs = [&](std::vector<uint64_t> &into) -> Status {
+    drawInputs(set, Placement::Centered);
+    poison(set, Placement::Centered, Poison::First);
+    std::string reason;
+    Result<RunReply> run =
+        baseline.run(callOf(set, Placement::Centered, 0, 0), reason);
+    if (!run)
+      return run.error();
+    if (!reason.empty())
+      return Error{"the baseline ends with " + reason};
+    into.clear();
+    for (size_t k = 0; k < kernel().arguments.size(); ++k)
+      if (kernel().arguments[k].isOutput)
+        into.push_back(hashMemory(data(k, set, Placement::Centered),
+                                  argumentBytes(k, set.dims)));
+    return {};
+  };
+  if (Status status = outputs(hashes[0]); !status)
+    return status;
+  for (size_t k = 0; k < kernel().arguments.size(); ++k) {
+    if (kernel().arguments[k].isOutput || argumentBytes(k, set.dims) == 0)
+      continue;
+    if (spentMs() > 2 * request.allowanceMs) {
+      reply.notes.push_back("sensitivity was not tested to the end");
+      return {};
+    }
+    set.freshInput = int(k);
+    if (Status status = outputs(hashes[1]); !status)
+      return status;
+    if (hashes[0] == hashes[1])
+      reply.insensitive.push_back(int64_t(k));
+  }
+  return {};
+}
+
+Status KernelBank::addViolatingSet(Source &baseline) {
+  bool canViolate = false;
+  for (const Argument &argument : kernel().arguments)
+    canViolate |= !argument.isOutput && !isFloat(argument.type) &&
+                  argument.domain.high.has_value();
+  if (!kernel().asserts || !canViolate)
+    return {};
+  BankSet set;
+  set.inputs = bankSets[0].inputs;
+  set.inputs.violating = true;
+  drawInputs(set.inputs, Placement::Centered);
+  std::string reason;
+  Result<RunReply> run =
+      baseline.run(callOf(set.inputs, Placement::Centered, 0, 0), reason);
+  if (!run)
+    return run.error();
+  if (run->signal == SIGABRT)
+    bankSets.push_back(std::move(set));
+  else
+    reply.notes.push_back(
+        "the baseline does not abort where an index leaves its domain");
+  return {};
+}
+
+} // namespace kernelbrain::evaluate

@@ -114,39 +114,39 @@ void NormalizePass::lowerTosa(func::FuncOp function) {
   function.emitRemark("is left in TOSA: ") << reason;
 }
 
-// Functions that keep an identity (markers) are not inlined; the ones that
-// inlining left without a user are erased, declarations never.
+// Functions that keep an identity (markers) are neither inlined nor erased: the
+// inliner erases private functions without a caller, but no declarations.
 LogicalResult NormalizePass::inlineCalls() {
-  ModuleOp module = getOperation();
   StringAttr barrier = StringAttr::get(&getContext(), "no_inline");
-  SmallVector<func::FuncOp> marked;
-  SmallVector<StringAttr> called;
-  for (auto function : module.getOps<func::FuncOp>()) {
-    if ((isSkipped(function) ||
-         function->hasAttr(kb::KBDialect::getKernelMarkerName())) &&
-        !function->hasAttr(barrier)) {
-      function->setAttr(barrier, UnitAttr::get(&getContext()));
-      marked.push_back(function);
-    }
-    if (function.isPrivate() && !function.isExternal() &&
-        !SymbolTable::symbolKnownUseEmpty(function, module))
-      called.push_back(function.getSymNameAttr());
+  SmallVector<Operation *> marked;
+  auto mark = [&](Operation *op) {
+    if (op->hasAttr(barrier))
+      return;
+    marked.push_back(op);
+    op->setAttr(barrier, UnitAttr::get(&getContext()));
+  };
+  SmallVector<func::FuncOp> hidden;
+  for (auto function : getOperation().getOps<func::FuncOp>()) {
+    if (function.isExternal())
+      continue;
+    bool isLeftAlone = isSkipped(function);
+    if (isLeftAlone)
+      function.walk([&](func::CallOp call) { mark(call); });
+    if (!isLeftAlone &&
+        !function->hasAttr(kb::KBDialect::getKernelMarkerName()))
+      continue;
+    mark(function);
+    if (function.isPrivate())
+      hidden.push_back(function);
+    function.setPublic();
   }
   OpPassManager pipeline(ModuleOp::getOperationName());
   pipeline.addPass(createInlinerPass({}, [](OpPassManager &) {}));
-  LogicalResult inlined = runPipeline(pipeline, module);
-  for (func::FuncOp function : marked)
-    function->removeAttr(barrier);
-  SymbolTable symbols(module);
-  for (bool changed = succeeded(inlined); changed;) {
-    changed = false;
-    for (StringAttr name : called)
-      if (auto function = symbols.lookup<func::FuncOp>(name))
-        if (SymbolTable::symbolKnownUseEmpty(function, module)) {
-          symbols.erase(function);
-          changed = true;
-        }
-  }
+  LogicalResult inlined = runPipeline(pipeline, getOperation());
+  for (Operation *op : marked)
+    op->removeAttr(barrier);
+  for (func::FuncOp function : hidden)
+    function.setPrivate();
   return inlined;
 }
 

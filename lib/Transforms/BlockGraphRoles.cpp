@@ -146,8 +146,9 @@ void BlockGraph::classifyTensorOp(Node &node) {
   }
   if (auto pad = dyn_cast<tensor::PadOp>(op)) {
     node.cls = OpClass::Pad;
-    if (!pad.getConstantPaddingValue() || !pad.getLow().empty() ||
-        !pad.getHigh().empty())
+    Value padding = pad.getConstantPaddingValue();
+    if (!padding || !matchPattern(padding, m_Constant()) ||
+        !pad.getLow().empty() || !pad.getHigh().empty())
       node.stockReason = "pads by amounts or values that are not constants";
   } else if (isa<tensor::ConcatOp>(op)) {
     node.cls = OpClass::Concat;

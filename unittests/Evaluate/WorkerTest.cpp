@@ -121,7 +121,7 @@ TEST(Worker, OneThatCannotStartAgainIsAHarnessFault) {
   EXPECT_EQ(measurement->disposition, Disposition::HarnessFault);
   EXPECT_NE(measurement->reason.find("exit status 1"), std::string::npos)
       << measurement->reason;
-  EXPECT_EQ(worker.generation(), 3);
+  EXPECT_EQ(worker.generation(), 2);
 }
 
 TEST(Worker, WhatIsNoWorkerIsRefused) {

@@ -192,8 +192,6 @@ bool RowProgramImporter::setUpAxes() {
   rows.append(columns);
   if (rows.size() > 60)
     return fail("it has more than 60 loops");
-  if (llvm::is_contained(rows, 0))
-    return fail("it has no elements");
   for (int64_t extent : rows)
     program.axes.push_back(
         Extent{ShapedType::isDynamic(extent) ? unresolved : extent, {}});
@@ -345,6 +343,9 @@ bool RowProgramImporter::run() {
           program.dimHints[-extent - 1] = *hint++;
     }
   }
+  for (ArrayRef<int64_t> shape : program.shapes)
+    if (llvm::is_contained(shape, 0))
+      return fail("it has no elements");
   if (!setUpAxes() || !importOutputs())
     return false;
   for (const Extent &axis : program.axes)

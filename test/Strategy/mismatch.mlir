@@ -1,0 +1,83 @@
+// What the strategies for rows leave alone, and why.
+// RUN: kb-test-strategy --mode=mismatch %s | FileCheck %s
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#swap = affine_map<(d0, d1) -> (d1, d0)>
+#row = affine_map<(d0, d1) -> (d0)>
+#column = affine_map<(d0, d1) -> (d1)>
+
+// CHECK: column_sum: rowwise: an input is not contiguous along the columns
+kb.kernel @column_sum ins(%x: tensor<8x16xf32>) outs(%y: tensor<16xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %0 = linalg.fill ins(%zero : f32) outs(%y : tensor<16xf32>) -> tensor<16xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #column], iterator_types = ["reduction", "parallel"]}
+    ins(%x : tensor<8x16xf32>) outs(%0 : tensor<16xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %2 = arith.addf %a, %s : f32
+    linalg.yield %2 : f32
+  } -> tensor<16xf32>
+  kb.yield %1 : tensor<16xf32>
+}
+
+// CHECK: transpose: rowwise: an input is not contiguous along the columns
+// CHECK: transpose: elementwise: an input is not contiguous along the columns
+kb.kernel @transpose ins(%x: tensor<8x16xf32>) outs(%y: tensor<16x8xf32>) {
+  %0 = linalg.transpose ins(%x : tensor<8x16xf32>) outs(%y : tensor<16x8xf32>) permutation = [1, 0]
+  kb.yield %0 : tensor<16x8xf32>
+}
+
+// CHECK: truth: elementwise: a result is a matrix of truth values
+kb.kernel @truth ins(%x: tensor<8x16xf32>) outs(%y: tensor<8x16xi1>) {
+  %zero = arith.constant 0.0 : f32
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+    ins(%x : tensor<8x16xf32>) outs(%y : tensor<8x16xi1>) {
+  ^bb0(%a: f32, %o: i1):
+    %1 = arith.cmpf ogt, %a, %zero : f32
+    linalg.yield %1 : i1
+  } -> tensor<8x16xi1>
+  kb.yield %0 : tensor<8x16xi1>
+}
+
+// CHECK: old: elementwise: the old value of a destination is read
+kb.kernel @old ins(%x: tensor<8xf32>) outs(%y: tensor<8xf32>) {
+  %0 = linalg.add ins(%x, %y : tensor<8xf32>, tensor<8xf32>) outs(%y : tensor<8xf32>) -> tensor<8xf32>
+  kb.yield %0 : tensor<8xf32>
+}
+
+// CHECK: gather: elementwise: it gathers along the columns
+kb.kernel @gather ins(%i: tensor<8x16xindex>, %t: tensor<99xf32>) outs(%y: tensor<8x16xf32>) {
+  %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
+    ins(%i : tensor<8x16xindex>) outs(%y : tensor<8x16xf32>) {
+  ^bb0(%a: index, %o: f32):
+    %1 = tensor.extract %t[%a] : tensor<99xf32>
+    linalg.yield %1 : f32
+  } -> tensor<8x16xf32>
+  kb.yield %0 : tensor<8x16xf32>
+}
+
+// CHECK: exact: rowwise: its numerics forbid to sum in another order
+kb.kernel @exact ins(%x: tensor<8x16xf32>) outs(%y: tensor<8xf32>) attributes {numerics = #kb.numerics<reassociate = false>} {
+  %zero = arith.constant 0.0 : f32
+  %0 = linalg.fill ins(%zero : f32) outs(%y : tensor<8xf32>) -> tensor<8xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+    ins(%x : tensor<8x16xf32>) outs(%0 : tensor<8xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %2 = arith.addf %a, %s : f32
+    linalg.yield %2 : f32
+  } -> tensor<8xf32>
+  kb.yield %1 : tensor<8xf32>
+}
+
+// CHECK: empty: elementwise: it has no elements
+kb.kernel @empty ins(%x: tensor<0x16xf32>) outs(%y: tensor<0x16xf32>) {
+  %0 = linalg.negf ins(%x : tensor<0x16xf32>) outs(%y : tensor<0x16xf32>) -> tensor<0x16xf32>
+  kb.yield %0 : tensor<0x16xf32>
+}
+
+// CHECK: window: rowwise: an indexing map is not a projection
+kb.kernel @window ins(%x: tensor<20xf32>, %w: tensor<5xf32>) outs(%y: tensor<16xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %0 = linalg.fill ins(%zero : f32) outs(%y : tensor<16xf32>) -> tensor<16xf32>
+  %1 = linalg.conv_1d ins(%x, %w : tensor<20xf32>, tensor<5xf32>) outs(%0 : tensor<16xf32>) -> tensor<16xf32>
+  kb.yield %1 : tensor<16xf32>
+}

@@ -67,8 +67,6 @@ ParseResult KernelOp::parse(OpAsmParser &parser, OperationState &result) {
   Region *body = result.addRegion();
   if (parser.parseRegion(*body, arguments))
     return failure();
-  if (body->empty())
-    return parser.emitError(parser.getNameLoc(), "expected a body");
   ensureTerminator(*body, parser.getBuilder(), result.location);
   return success();
 }

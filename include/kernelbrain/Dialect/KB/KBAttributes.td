@@ -117,9 +117,9 @@ def KB_ProvenanceAttr : KB_Attr<"Provenance", "provenance"> {
   }];
   let parameters = (ins
     StringRefParameter<>:$proposer,
-    DefaultValuedParameter<"::mlir::StringAttr", "">:$run,
+    OptionalParameter<"::mlir::StringAttr">:$run,
     DefaultValuedParameter<"int64_t", "0">:$ticket,
-    DefaultValuedParameter<"::mlir::StringAttr", "">:$artifact,
+    OptionalParameter<"::mlir::StringAttr">:$artifact,
     DefaultValuedParameter<"bool", "false">:$proven);
   let assemblyFormat = "`<` struct(params) `>`";
 }

@@ -213,7 +213,7 @@ Status CompileServerBuilder::sendBuild(uint64_t wireId,
                {"id", wireId},
                {"kernel", request.kernel},
                {"recipe", toJson(request.recipe)},
-               {"output", request.staticOnly ? "static" : "artifact"}});
+               {"output", search::toString(request.output)}});
 }
 
 Status CompileServerBuilder::submit(const BuildRequest &request) {
@@ -237,23 +237,23 @@ Status CompileServerBuilder::setPaused(bool pause) {
   return {};
 }
 
-Result<std::string>
-CompileServerBuilder::implementation(const std::string &kernel,
-                                     const Recipe &recipe) {
-  if (paused)
-    return Error{"the compile server is paused"};
-  auto answer = exchange({{"type", "build"},
-                          {"kernel", kernel},
-                          {"recipe", toJson(recipe)},
-                          {"output", "implementation"}},
-                         "");
-  if (!answer)
-    return answer.error();
-  std::string disposition = getStringOr(answer->message, "disposition", "");
-  if (disposition != toString(Disposition::Passed))
-    return Error{disposition + ": " +
-                 getStringOr(answer->message, "reason", "")};
-  return std::move(answer->blob);
+Result<std::vector<BuildResult>>
+CompileServerBuilder::buildAll(std::vector<BuildRequest> requests) {
+  if (!pending.empty() || !finished.empty())
+    return Error{"other builds are under way"};
+  for (size_t i = 0; i < requests.size(); ++i) {
+    requests[i].id = i;
+    if (Status status = submit(requests[i]); !status)
+      return status.error();
+  }
+  std::vector<BuildResult> results(requests.size());
+  for (size_t i = 0; i < requests.size(); ++i) {
+    auto result = wait();
+    if (!result)
+      return result.error();
+    results[result->id] = std::move(*result);
+  }
+  return results;
 }
 
 //===----------------------------------------------------------------------===//
@@ -282,7 +282,8 @@ BuildResult CompileServerBuilder::makeResult(const BuildRequest &request,
     result.staticNs = getIntegerOr(*times, "static", 0);
     result.buildNs = getIntegerOr(*times, "build", 0);
   }
-  if (*disposition != Disposition::Passed || request.staticOnly)
+  if (*disposition != Disposition::Passed ||
+      request.output == search::BuildOutput::Static)
     return result;
   auto json = getObject(message, "manifest");
   if (!json)
@@ -290,10 +291,15 @@ BuildResult CompileServerBuilder::makeResult(const BuildRequest &request,
   auto manifest = manifestFromJson(*json);
   if (!manifest)
     return fault(manifest.error().message);
+  result.artifact.manifest = std::move(*manifest);
+  if (request.output == search::BuildOutput::Implementation) {
+    result.implementation = std::move(frame.blob);
+    return result;
+  }
   auto path = options.store(frame.blob);
   if (!path)
     return fault(path.error().message);
-  result.artifact = {*path, std::move(*manifest)};
+  result.artifact.path = *path;
   return result;
 }
 

@@ -198,3 +198,15 @@ kernelbrain::emitProgram(ModuleOp module, const std::string &emit,
   program->print(os);
   return text;
 }
+
+FailureOr<std::string> kernelbrain::emitStockProgram(ModuleOp module) {
+  OwningOpRef<ModuleOp> program = module.clone();
+  PassManager passes(module.getContext());
+  passes.addPass(createInlinePass());
+  if (failed(passes.run(*program)))
+    return failure();
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  program->print(os);
+  return text;
+}

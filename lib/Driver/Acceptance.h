@@ -3,7 +3,7 @@
 #ifndef KERNELBRAIN_LIB_DRIVER_ACCEPTANCE_H
 #define KERNELBRAIN_LIB_DRIVER_ACCEPTANCE_H
 
-#include "kernelbrain/Core/Measurement.h"
+#include "kernelbrain/Evaluate/Protocol/Messages.h"
 #include "kernelbrain/Support/Result.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -15,12 +15,7 @@
 
 namespace kernelbrain {
 
-/// What running a public function of the optimised program said.
-struct FunctionVerdict {
-  std::string name;
-  Disposition disposition = Disposition::NotRun;
-  std::string reason;
-};
+using evaluate::FunctionVerdict;
 
 /// A kernel that is spliced nowhere after all.
 struct Rollback {
@@ -56,6 +51,9 @@ findCallers(mlir::ModuleOp module);
 mlir::FailureOr<std::string>
 emitProgram(mlir::ModuleOp module, const std::string &emit,
             const std::set<std::string> &dropped);
+
+/// The module with all kernels put back, as text.
+mlir::FailureOr<std::string> emitStockProgram(mlir::ModuleOp module);
 
 /// The dialects that emitProgram() needs loaded.
 void registerEmissionDialects(mlir::DialectRegistry &registry);

@@ -39,10 +39,7 @@ kernelbrain::collectKernels(ModuleOp module, const StrategyLibrary &library,
   module.walk([&](kb::KernelOp op) {
     ModuleKernel &entry = kernels.emplace_back();
     entry.op = op;
-    entry.kernel = describeKernel(op);
-    for (int64_t &hint : entry.kernel.dimHints)
-      if (hint <= 0)
-        hint = dynamicDim;
+    entry.kernel = describeKernel(op, dynamicDim);
     if (!nameFilter.empty() && !filter.match(op.getSymName())) {
       entry.leftStock = "its name does not match option 'kernels'";
       return;
@@ -100,8 +97,8 @@ LogicalResult kernelbrain::attachVariant(kb::KernelOp kernel,
     last = next;
   builder.setInsertionPointAfter(last);
   auto op = kb::VariantOp::create(
-      builder, kernel.getLoc(), SymbolRefAttr::get(kernel.getSymNameAttr()),
-      builder.getStringAttr(dumpJson(toJson(variant.recipe))),
+      builder, kernel.getLoc(), kernel.getSymName(),
+      dumpJson(toJson(variant.recipe)),
       measurementAttr(context, variant),
       kb::ProvenanceAttr::get(context, variant.proposer,
                               builder.getStringAttr(variant.run),

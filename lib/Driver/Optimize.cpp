@@ -21,7 +21,8 @@ buildPipeline(const std::shared_ptr<Interrupt> &interrupt,
   if (!search)
     return failure();
   OutlinePassOptions outline;
-  outline.kernels = parsed.kernels;
+  outline.kernelNames = parsed.kernels;
+  outline.normalize = false;
   outline.printRegions = parsed.printRegions;
   SplicePassOptions splice;
   splice.emit = parsed.emit;

@@ -3,8 +3,10 @@
 #include "kernelbrain/Driver/Registration.h"
 
 #include "kernelbrain/Dialect/KB/KB.h"
+#include "kernelbrain/Driver/Passes.h"
 #include "kernelbrain/Transforms/Passes.h"
 #include "mlir/IR/DialectRegistry.h"
+#include "mlir/Pass/PassRegistry.h"
 
 void kernelbrain::registerDialects(mlir::DialectRegistry &registry) {
   registry.insert<kb::KBDialect>();
@@ -12,4 +14,8 @@ void kernelbrain::registerDialects(mlir::DialectRegistry &registry) {
 
 void kernelbrain::registerPasses(std::shared_ptr<Interrupt> interrupt) {
   registerTransformsPasses();
+  mlir::registerPass([interrupt] { return createSearchPass(interrupt); });
+  mlir::registerPass([] { return createApplyPass(); });
+  mlir::registerPass([] { return createRememberInputPass(); });
+  registerOptimizePipeline(interrupt);
 }

@@ -30,6 +30,7 @@ refuseLater(llvm::ArrayRef<std::pair<StringRef, bool>> given,
 namespace {
 
 struct SearchPass : kernelbrain::impl::SearchPassBase<SearchPass> {
+  using Base::Base;
   explicit SearchPass(std::shared_ptr<Interrupt> interrupt)
       : interrupt(std::move(interrupt)) {}
   SearchPass(const SearchPass &other)
@@ -38,7 +39,7 @@ struct SearchPass : kernelbrain::impl::SearchPassBase<SearchPass> {
   SessionOptions sessionOptions() const;
   void runOnOperation() override;
 
-  std::shared_ptr<Interrupt> interrupt;
+  std::shared_ptr<Interrupt> interrupt = std::make_shared<Interrupt>();
 };
 
 } // namespace

@@ -11,7 +11,10 @@ Candidate SearchLoop::candidate(uint64_t ticket) const {
   candidate.recipe = trial.recipe;
   candidate.measurement = trial.measurement;
   candidate.cell = trial.cell;
+  candidate.proposer = trial.proposer;
   candidate.artifact.path = trial.artifact;
+  candidate.artifact.manifest.irHash = trial.irHash;
+  candidate.artifact.manifest.codeHash = trial.codeHash;
   auto built = artifacts.find(ticket);
   if (built != artifacts.end())
     candidate.artifact = built->second;

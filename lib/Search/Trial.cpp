@@ -6,6 +6,18 @@
 
 namespace kernelbrain::search {
 
+const char *toString(BuildOutput output) {
+  switch (output) {
+  case BuildOutput::Static:
+    return "static";
+  case BuildOutput::Artifact:
+    return "artifact";
+  case BuildOutput::Implementation:
+    return "implementation";
+  }
+  return "";
+}
+
 const char *toString(StepKind kind) {
   switch (kind) {
   case StepKind::Seed:

@@ -48,12 +48,13 @@ protected:
   }
 
   Status submit(uint64_t id, const std::string &strategy = "stock",
-                bool staticOnly = false) {
+                search::BuildOutput output =
+                    search::BuildOutput::Artifact) {
     BuildRequest request;
     request.id = id;
     request.kernel = "k";
     request.recipe.strategy = strategy;
-    request.staticOnly = staticOnly;
+    request.output = output;
     return builder->submit(request);
   }
 
@@ -84,7 +85,7 @@ TEST_F(CompileServerBuilderTest, BuildsAndStoresArtifacts) {
 
 TEST_F(CompileServerBuilderTest, StoresNothingForStaticOrFailedBuilds) {
   startWithKernel("normal");
-  ASSERT_TRUE(submit(1, "stock", /*staticOnly=*/true));
+  ASSERT_TRUE(submit(1, "stock", search::BuildOutput::Static));
   auto legal = builder->wait();
   ASSERT_TRUE(legal);
   EXPECT_EQ(legal->disposition, Disposition::Passed);
@@ -194,22 +195,25 @@ TEST_F(CompileServerBuilderTest, KeepsResultsThatComeBeforeAPauseIsConfirmed) {
     ASSERT_TRUE(result);
     EXPECT_EQ(result->id, id);
   }
-  Recipe recipe;
-  recipe.strategy = "stock";
-  EXPECT_FALSE(builder->implementation("k", recipe));
   ASSERT_TRUE(builder->setPaused(false));
 }
 
-TEST_F(CompileServerBuilderTest, ReturnsImplementations) {
+TEST_F(CompileServerBuilderTest, BuildsAllInTheOrderAskedFor) {
   startWithKernel("normal");
-  Recipe recipe;
-  recipe.strategy = "stock";
-  auto code = builder->implementation("k", recipe);
-  ASSERT_TRUE(code);
-  EXPECT_EQ(*code, "implementation of stock");
-  recipe.strategy = "bad";
-  auto bad = builder->implementation("k", recipe);
-  ASSERT_FALSE(bad);
-  EXPECT_EQ(bad.error().message, "build_failed: no such thing");
+  search::BuildRequest good, bad;
+  good.kernel = bad.kernel = "k";
+  good.recipe.strategy = "stock";
+  bad.recipe.strategy = "bad";
+  good.output = bad.output = search::BuildOutput::Implementation;
+  auto results = builder->buildAll({good, bad, good});
+  ASSERT_TRUE(results);
+  ASSERT_EQ(results->size(), 3u);
+  EXPECT_EQ((*results)[0].implementation, "implementation of stock");
+  EXPECT_EQ((*results)[2].implementation, "implementation of stock");
+  EXPECT_EQ((*results)[1].disposition, Disposition::BuildFailed);
+  EXPECT_EQ((*results)[1].reason, "no such thing");
+
+  ASSERT_TRUE(submit(1));
+  EXPECT_FALSE(builder->buildAll({good}));
 }
 } // namespace

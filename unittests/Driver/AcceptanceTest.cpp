@@ -24,8 +24,9 @@ struct FakeProgram {
       bool fails = false;
       for (const std::string &kernel : kernels)
         fails |= !dropped.count(kernel);
-      verdicts.push_back(
-          {function, fails ? failure : Disposition::Passed, fails ? "x" : ""});
+      FunctionVerdict &verdict = verdicts.emplace_back();
+      verdict.name = function;
+      verdict.disposition = fails ? failure : Disposition::Passed;
     }
     return verdicts;
   }

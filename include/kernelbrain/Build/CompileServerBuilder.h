@@ -59,11 +59,10 @@ public:
   Result<search::BuildResult> wait() override;
   Status setPaused(bool paused) override;
 
-  /// Builds the optimised code of a recipe for splicing: bytecode of a module
-  /// with `llvm.func`s. Blocks; not while paused. The error is why the recipe
-  /// could not be built.
-  Result<std::string> implementation(const std::string &kernel,
-                                     const Recipe &recipe);
+  /// Builds all requests side by side and returns their results in order; the
+  /// requests' ids are not used. Errors: other builds are under way.
+  Result<std::vector<search::BuildResult>>
+  buildAll(std::vector<search::BuildRequest> requests);
 
   /// Descriptor that is readable when wait() may have something to read.
   int descriptor() const { return server->output(); }

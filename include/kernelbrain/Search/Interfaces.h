@@ -37,18 +37,27 @@ namespace kernelbrain::search {
 // Building
 //===----------------------------------------------------------------------===//
 
+/// How far a build goes. Written to the compile server by name.
+enum class BuildOutput {
+  Static,        ///< rung 0: legality and resources, no code
+  Artifact,      ///< a shared object on disk
+  Implementation ///< bytecode of optimised LLVM-dialect functions, to splice
+};
+const char *toString(BuildOutput output);
+
 struct BuildRequest {
   uint64_t id = 0;    ///< chosen by the caller, returned in the result
   std::string kernel; ///< symbol of a kernel the builder has been given
   Recipe recipe;
-  bool staticOnly = false; ///< rung 0: legality and resources, no code
+  BuildOutput output = BuildOutput::Artifact;
 };
 
 struct BuildResult {
   uint64_t id = 0;
   Disposition disposition = Disposition::NotRun; ///< Passed: it is built
   std::string reason;
-  Artifact artifact;
+  Artifact artifact;          ///< its path is empty but for Artifact
+  std::string implementation; ///< of BuildOutput::Implementation
   int64_t staticNs = 0; ///< time of rung 0
   int64_t buildNs = 0;  ///< time of rung 1
 };

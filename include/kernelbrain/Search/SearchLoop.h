@@ -60,8 +60,10 @@ const char *toString(StopReason reason);
 /// A variant that survived.
 struct Candidate {
   uint64_t ticket = 0;
+  std::string proposer;
   Recipe recipe;
-  Artifact artifact;       ///< of a resumed run: its file may be gone
+  /// Of a resumed run: the file may be gone and the manifest holds hashes only.
+  Artifact artifact;
   Measurement measurement; ///< of a winner: from acceptance
   std::string cell;
 };

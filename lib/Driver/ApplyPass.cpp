@@ -1,0 +1,168 @@
+//===- ApplyPass.cpp - kb-apply -------------------------------------------===//
+
+#include "Tuning.h"
+
+#include "kernelbrain/Driver/Passes.h"
+#include "kernelbrain/Store/Location.h"
+#include "kernelbrain/Store/TuningDatabase.h"
+#include "kernelbrain/Store/TuningSpec.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+using namespace mlir;
+using namespace kernelbrain;
+
+namespace kernelbrain {
+#define GEN_PASS_DEF_APPLYPASS
+#include "kernelbrain/Driver/Passes.h.inc"
+} // namespace kernelbrain
+
+namespace {
+
+/// Entries of a spec or a database, looked up by key.
+struct EntrySource {
+  std::vector<store::TuningEntry> entries; ///< of a spec
+  std::optional<store::TuningDatabase> database;
+
+  /// The best entry of `key`, proven ones first.
+  Result<std::optional<store::TuningEntry>>
+  find(const store::TuningKey &key) const {
+    std::vector<store::TuningEntry> found;
+    if (database) {
+      auto rows = database->lookup(key);
+      if (!rows)
+        return rows.error();
+      found = std::move(*rows);
+    }
+    for (const store::TuningEntry &entry : entries)
+      if (entry.key == key)
+        found.push_back(entry);
+    std::stable_sort(found.begin(), found.end(), store::isBetter);
+    if (found.empty())
+      return std::optional<store::TuningEntry>();
+    return std::optional(found.front());
+  }
+};
+
+struct ApplyPass : kernelbrain::impl::ApplyPassBase<ApplyPass> {
+  using Base::Base;
+
+  void runOnOperation() override;
+  Status apply(ModuleOp module);
+  Result<EntrySource> openSource();
+  Status writeSpec(const std::vector<store::TuningEntry> &entries);
+  Status select(const std::vector<EntryToApply> &entries,
+                build::CompileServerBuilder &builder);
+};
+
+} // namespace
+
+Result<EntrySource> ApplyPass::openSource() {
+  EntrySource source;
+  if (!spec.empty()) {
+    std::ifstream file(spec.getValue());
+    if (!file)
+      return Error{"cannot read the tuning spec '" + spec + "'"};
+    std::stringstream text;
+    text << file.rdbuf();
+    auto parsed = store::parseTuningSpec(text.str(), spec);
+    if (!parsed)
+      return parsed.error();
+    source.entries = std::move(*parsed);
+    return source;
+  }
+  auto path = store::findStore(store);
+  if (!path)
+    return path.error();
+  auto opened = store::TuningDatabase::open(
+      store::databasePath(*path), store::TuningDatabase::Mode::ReadOnly);
+  if (!opened)
+    return opened.error();
+  source.database.emplace(std::move(*opened));
+  return source;
+}
+
+Status ApplyPass::writeSpec(const std::vector<store::TuningEntry> &entries) {
+  std::ofstream file(exportSpec.getValue());
+  file << store::printTuningSpec(entries);
+  file.close();
+  if (!file)
+    return Error{"cannot write the tuning spec '" + exportSpec + "'"};
+  return {};
+}
+
+Status ApplyPass::select(const std::vector<EntryToApply> &entries,
+                         build::CompileServerBuilder &builder) {
+  auto applied = applyEntries(entries, builder);
+  if (!applied)
+    return applied.error();
+  for (size_t i = 0; i < applied->size(); ++i) {
+    AppliedEntry &result = (*applied)[i];
+    kb::KernelOp op = entries[i].kernel->op;
+    bool usable = !result.variant.implementation.empty() &&
+                  (result.proven || unproven);
+    if (!result.proven)
+      op.emitRemark("entry for kernel '")
+          << op.getSymName() << "' is unproven"
+          << (usable ? ", and selected all the same: " : ", and not selected: ")
+          << result.why;
+    if (!usable)
+      continue;
+    detachVariants(op);
+    if (failed(attachVariant(op, result.variant)))
+      return Error{"cannot attach the variant of kernel '" +
+                   op.getSymName().str() + "'"};
+  }
+  return {};
+}
+
+Status ApplyPass::apply(ModuleOp module) {
+  auto source = openSource();
+  if (!source)
+    return source.error();
+  build::CompileServerOptions server;
+  server.program = kbCompile;
+  server.targetCpu = chip;
+  server.jobs = compileJobs > 0 ? static_cast<unsigned>(compileJobs)
+                                : std::thread::hardware_concurrency();
+  auto builder = build::CompileServerBuilder::start(server);
+  if (!builder)
+    return builder.error();
+  strategy::StrategyLibrary library;
+  std::vector<ModuleKernel> kernels = collectKernels(
+      module, library, (*builder)->target(), /*nameFilter=*/"", dynamicDim);
+  std::vector<EntryToApply> entries;
+  std::vector<store::TuningEntry> exported;
+  for (const ModuleKernel &entry : kernels) {
+    if (!entry.leftStock.empty())
+      continue;
+    auto found = source->find(
+        store::tuningKey(entry.kernel, (*builder)->target(), "host",
+                         library.hash(), /*baseline=*/""));
+    if (!found)
+      return found.error();
+    if (!*found)
+      continue;
+    exported.push_back(**found);
+    entries.push_back({&entry, std::move(**found)});
+  }
+  if (!exportSpec.empty())
+    if (Status ok = writeSpec(exported); !ok)
+      return ok;
+  return select(entries, **builder);
+}
+
+void ApplyPass::runOnOperation() {
+  if (threads != 1) {
+    getOperation().emitError("threads=")
+        << threads << " is not supported by this version; use threads=1";
+    return signalPassFailure();
+  }
+  if (Status ok = apply(getOperation()); !ok) {
+    getOperation().emitError(ok.error().message);
+    signalPassFailure();
+  }
+}

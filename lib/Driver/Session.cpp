@@ -1,0 +1,122 @@
+//===- Session.cpp - One search over one module ---------------------------===//
+
+#include "kernelbrain/Driver/Session.h"
+
+#include "SessionImpl.h"
+
+#include "kernelbrain/Support/Hash.h"
+
+using namespace mlir;
+using namespace kernelbrain;
+
+Session::Session(ModuleOp module, const SessionOptions &options,
+                 Interrupt &interrupt)
+    : impl(std::make_unique<Impl>(module, options, interrupt)) {}
+Session::~Session() = default;
+
+void Session::setBaselineProgram(std::string bytecode) {
+  impl->baselineProgram = std::move(bytecode);
+}
+
+FailureOr<SessionSummary> Session::run() { return impl->run(); }
+
+Session::Impl::Impl(ModuleOp module, const SessionOptions &options,
+                    Interrupt &interrupt)
+    : module(module), options(options), interrupt(interrupt) {
+  ++interrupt.searches;
+}
+
+Session::Impl::~Impl() { --interrupt.searches; }
+
+FailureOr<SessionSummary> Session::Impl::run() {
+  auto fail = [&](const Error &error) -> LogicalResult {
+    return module.emitError(error.message);
+  };
+  if (Status ok = compose(); !ok)
+    return fail(ok.error());
+  if (options.estimate) {
+    printEstimate();
+    return summary();
+  }
+  if (Status ok = applyProven(); !ok)
+    return fail(ok.error());
+  if (Status ok = search(); !ok)
+    return fail(ok.error());
+  if (failed(attachWinners()))
+    return failure();
+  if (Status ok = acceptProgram(); !ok)
+    return fail(ok.error());
+  if (Status ok = record(); !ok)
+    return fail(ok.error());
+  if (Status ok = finish(); !ok)
+    return fail(ok.error());
+  return summary();
+}
+
+//===----------------------------------------------------------------------===//
+// Composing
+//===----------------------------------------------------------------------===//
+
+/// Names module, options and versions.
+std::string Session::Impl::hashRun() {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  module->print(os, OpPrintingFlags().useLocalScope());
+  os << dumpJson(options.identity()) << library.hash() << builder->llvmVersion()
+     << target.key() << KB_VERSION;
+  return contentHash(text);
+}
+
+/// Remarks on the kernels that stay stock, with the reason.
+void Session::Impl::remarkStock() {
+  for (ModuleKernel &entry : kernels)
+    if (!entry.leftStock.empty())
+      entry.op.emitRemark("kernel '")
+          << entry.kernel.name << "' (" << entry.kernel.kind
+          << ") stays stock: " << entry.leftStock;
+}
+
+build::CompileServerOptions Session::Impl::serverOptions() {
+  build::CompileServerOptions server;
+  server.program = options.kbCompile;
+  server.targetCpu = options.chip;
+  server.jobs = static_cast<unsigned>(options.compileJobs);
+  server.memoryLimit = std::to_string(options.memoryLimitMb) + "M";
+  // The store is opened once the target is known, before the first build.
+  server.store = [this](const std::string &bytes) -> Result<std::string> {
+    auto hash = store->artifacts().insert(bytes);
+    if (!hash)
+      return hash.error();
+    store->artifacts().pin(*hash);
+    return store->artifacts().path(*hash);
+  };
+  return server;
+}
+
+Status Session::Impl::compose() {
+  auto started = build::CompileServerBuilder::start(serverOptions());
+  if (!started)
+    return started.error();
+  builder = std::move(*started);
+  target = builder->target();
+  kernels = collectKernels(module, library, target, options.kernels,
+                           options.dynamicDim);
+  remarkStock();
+  if (options.estimate)
+    return {};
+  runHash = hashRun();
+  auto opened = RunStore::open(options, runHash);
+  if (!opened)
+    return opened.error();
+  store = std::move(*opened);
+  return openObservers();
+}
+
+SessionSummary Session::Impl::summary() const {
+  SessionSummary result;
+  result.numKernels = kernels.size();
+  for (const ModuleKernel &entry : kernels)
+    result.numSearched += entry.leftStock.empty();
+  result.numWinners = winners.size();
+  return result;
+}

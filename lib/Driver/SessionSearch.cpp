@@ -1,0 +1,263 @@
+//===- SessionSearch.cpp - From kernels to winners ------------------------===//
+
+#include "SessionImpl.h"
+
+#include "Workbenches.h"
+
+#include "kernelbrain/Propose/BuiltinProposer.h"
+#include "kernelbrain/Propose/RandomProposer.h"
+#include "kernelbrain/Propose/ReplayProposer.h"
+#include "kernelbrain/Report/Estimate.h"
+#include "kernelbrain/Search/PrintTree.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include <chrono>
+
+using namespace kernelbrain;
+
+//===----------------------------------------------------------------------===//
+// Around the search
+//===----------------------------------------------------------------------===//
+
+Status Session::Impl::openObservers() {
+  progress = std::make_unique<report::Progress>(
+      runRecord, report::standardErrorDisplay());
+  if (search::Observer *journal = store->journal())
+    events.observers.push_back(journal);
+  events.observers.push_back(&runRecord);
+  events.observers.push_back(progress.get());
+  if (!options.log.empty()) {
+    auto opened = report::JsonLog::open(options.log);
+    if (!opened)
+      return opened.error();
+    log = std::move(*opened);
+    events.observers.push_back(log.get());
+  }
+  for (const std::string &note : store->notes())
+    llvm::errs() << "note: " << note << "\n";
+  return {};
+}
+
+static search::SearchOptions searchOptions(const SessionOptions &options) {
+  search::SearchOptions result;
+  result.seed = options.seed;
+  if (options.isDryRun())
+    result.modelledBuildNs = 100000000; // The median of a build, and constant.
+  return result;
+}
+
+static search::Budget searchBudget(const SessionOptions &options) {
+  search::Budget budget;
+  if (options.budgetSeconds > 0)
+    budget[search::Currency::Wall] = options.budgetSeconds * 1000000000;
+  if (options.maxVariants > 0)
+    budget[search::Currency::Variants] = options.maxVariants;
+  return budget;
+}
+
+void Session::Impl::printEstimate() {
+  report::PlanLimits limits;
+  if (options.budgetSeconds > 0)
+    limits.seconds = static_cast<double>(options.budgetSeconds);
+  if (options.maxVariants > 0)
+    limits.variants = static_cast<double>(options.maxVariants);
+  llvm::errs() << report::estimateText(report::planKernels(
+      search::estimateRun(makeTasks(), searchOptions(options)), limits));
+}
+
+//===----------------------------------------------------------------------===//
+// What the database knows
+//===----------------------------------------------------------------------===//
+
+/// Winners that were proven for this very target need no search; other entries
+/// of a kernel are tried first.
+Status Session::Impl::applyProven() {
+  store::TuningDatabase *database = store->database();
+  if (!database || options.fresh)
+    return {};
+  std::vector<EntryToApply> proven;
+  for (const ModuleKernel &entry : kernels) {
+    if (!entry.leftStock.empty())
+      continue;
+    auto found = database->lookup(
+        store::tuningKey(entry.kernel, target, options.placement,
+                         library.hash(), options.baselinePipeline));
+    if (!found)
+      return found.error();
+    bool isProven = !found->empty() && found->front().proven;
+    if (isProven)
+      proven.push_back({&entry, found->front()});
+    else
+      for (const store::TuningEntry &other : *found)
+        seeds[entry.kernel.hash].push_back(other.recipe);
+  }
+  auto applied = applyEntries(proven, *builder);
+  if (!applied)
+    return applied.error();
+  for (size_t i = 0; i < applied->size(); ++i) {
+    AppliedEntry &result = (*applied)[i];
+    const ModuleKernel *kernel = proven[i].kernel;
+    if (!result.proven) {
+      mlir::Operation *op = proven[i].kernel->op;
+      op->emitRemark("entry of the tuning database for kernel '")
+          << kernel->kernel.name << "' is unproven: " << result.why;
+      seeds[kernel->kernel.hash].push_back(result.entry.recipe);
+      continue;
+    }
+    SessionWinner winner;
+    winner.kernel = kernel;
+    winner.variant = std::move(result.variant);
+    winner.fromDatabase = true;
+    winners.push_back(std::move(winner));
+  }
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// The search
+//===----------------------------------------------------------------------===//
+
+std::vector<search::KernelTask> Session::Impl::makeTasks() {
+  std::set<const ModuleKernel *> won;
+  for (const SessionWinner &winner : winners)
+    won.insert(winner.kernel);
+  std::vector<search::KernelTask> tasks;
+  for (const ModuleKernel &entry : kernels) {
+    if (!entry.leftStock.empty() || won.count(&entry))
+      continue;
+    search::KernelTask &task = tasks.emplace_back();
+    task.kernel = entry.kernel;
+    task.spaces = entry.spaces;
+    task.cost = entry.cost;
+    if (auto found = seeds.find(entry.kernel.hash); found != seeds.end())
+      task.seeds = found->second;
+  }
+  return tasks;
+}
+
+static Result<std::unique_ptr<search::Proposer>>
+makeProposer(const SessionOptions &options) {
+  std::unique_ptr<search::Proposer> proposer;
+  if (options.proposer == "random") {
+    proposer = std::make_unique<propose::RandomProposer>();
+  } else if (options.proposer == "replay") {
+    auto opened = propose::ReplayProposer::fromFile(options.replay);
+    if (!opened)
+      return opened.error();
+    proposer = std::make_unique<propose::ReplayProposer>(std::move(*opened));
+  } else {
+    proposer = std::make_unique<propose::BuiltinProposer>();
+  }
+  return proposer;
+}
+
+static int64_t monotonicNs() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
+Result<std::unique_ptr<search::Workbench>> Session::Impl::makeWorkbench() {
+  std::unique_ptr<search::Workbench> workbench;
+  if (options.isDryRun()) {
+    workbench = std::make_unique<DryRunWorkbench>(options, kernels);
+    return workbench;
+  }
+  auto worker = findProgram("kb-worker", options.kbWorker, "KB_WORKER");
+  if (!worker)
+    return worker.error();
+  workbench = std::make_unique<DeviceWorkbench>(options, serverOptions(),
+                                                kernels, *worker);
+  return workbench;
+}
+
+Status Session::Impl::search() {
+  std::vector<search::KernelTask> tasks = makeTasks();
+  if (tasks.empty())
+    return {};
+  for (const ModuleKernel &entry : kernels)
+    if (entry.leftStock.empty())
+      if (Status ok = builder->addKernel(entry.kernel, kernelBytecode(entry.op));
+          !ok)
+        return ok;
+  auto proposer = makeProposer(options);
+  if (!proposer)
+    return proposer.error();
+  auto workbench = makeWorkbench();
+  if (!workbench)
+    return workbench.error();
+  search::Services services;
+  services.builder = builder.get();
+  services.workbench = workbench->get();
+  services.proposer = proposer->get();
+  services.observers = {&events};
+  if (!options.isDryRun())
+    services.clock = monotonicNs;
+  services.interrupted = [this] { return interrupt.requested.load(); };
+  services.recording = &store->recording();
+
+  search::ModuleSearch run(std::move(tasks), services, searchOptions(options),
+                           searchBudget(options),
+                           {{"run_hash", runHash},
+                            {"target", target.key()},
+                            {"strategy_library", library.hash()},
+                            {"llvm_version", builder->llvmVersion()}});
+  search::ModuleOutcome outcome = run.run();
+  if (outcome.error)
+    return *outcome.error;
+  collectOutcome(outcome);
+  if (options.printTree) {
+    progress->hide();
+    for (size_t i = 0; i < outcome.kernels.size(); ++i)
+      if (const search::SearchTree *tree = run.searches()[i]->tree()) {
+        const search::KernelOutcome &kernel = outcome.kernels[i];
+        llvm::errs() << search::printTree(
+                            kernel.kernel, *tree,
+                            kernel.winner ? kernel.winner->ticket : 0)
+                     << "\n";
+      }
+  }
+  return {};
+}
+
+static KeptVariant keptVariant(const search::Candidate &candidate,
+                               const search::KernelOutcome &outcome,
+                               const std::string &runHash) {
+  KeptVariant variant;
+  variant.recipe = candidate.recipe;
+  variant.measurement = candidate.measurement;
+  variant.baselineNs =
+      outcome.baseline ? outcome.baseline->measurement.timeNs : 0;
+  variant.proposer = candidate.proposer;
+  variant.run = runHash;
+  variant.ticket = candidate.ticket;
+  variant.artifactHash = candidate.artifact.manifest.codeHash;
+  variant.workspaceBytes = candidate.artifact.manifest.workspaceBytes;
+  return variant;
+}
+
+void Session::Impl::collectOutcome(const search::ModuleOutcome &outcome) {
+  std::map<std::string, const ModuleKernel *> byName;
+  for (const ModuleKernel &entry : kernels)
+    byName[entry.kernel.name] = &entry;
+  for (const search::KernelOutcome &result : outcome.kernels) {
+    const ModuleKernel *kernel = byName.at(result.kernel);
+    if (!result.winner) {
+      mlir::Operation *op = kernel->op;
+      op->emitRemark("kernel '")
+          << result.kernel << "' stays stock: no variant was accepted ("
+          << toString(result.stop)
+          << (result.message.empty() ? "" : ", " + result.message) << ")";
+      continue;
+    }
+    SessionWinner winner;
+    winner.kernel = kernel;
+    winner.variant = keptVariant(*result.winner, result, runHash);
+    winner.variant.proven = !options.isDryRun();
+    winner.irHash = result.winner->artifact.manifest.irHash;
+    winner.codeHash = result.winner->artifact.manifest.codeHash;
+    for (const search::Candidate &other : result.runnersUp)
+      winner.runnersUp.push_back(keptVariant(other, result, runHash));
+    winners.push_back(std::move(winner));
+  }
+}

@@ -1,0 +1,58 @@
+//===- Workbenches.h - Baselines and references of kernels ------*- C++ -*-===//
+
+#ifndef KERNELBRAIN_LIB_DRIVER_WORKBENCHES_H
+#define KERNELBRAIN_LIB_DRIVER_WORKBENCHES_H
+
+#include "kernelbrain/Build/CompileServerBuilder.h"
+#include "kernelbrain/Driver/ModuleKernels.h"
+#include "kernelbrain/Driver/SessionOptions.h"
+#include "kernelbrain/Evaluate/Client/Worker.h"
+#include "kernelbrain/Search/Interfaces.h"
+
+#include <memory>
+
+namespace kernelbrain {
+
+/// Builds the stock lowerings (fused and not, or the embedder's) and the f64
+/// reference of a kernel on a compile server of its own, which starts at the
+/// first kernel: the search's own builder has other builds in flight.
+class DeviceWorkbench : public search::Workbench {
+public:
+  /// All arguments outlive the workbench. `worker` is the path of kb-worker.
+  DeviceWorkbench(const SessionOptions &options,
+                  const build::CompileServerOptions &server,
+                  const std::vector<ModuleKernel> &kernels,
+                  const std::string &worker);
+  Result<search::Preparation> prepare(const Kernel &kernel) override;
+
+private:
+  Result<std::vector<search::BuildResult>>
+  build(const Kernel &kernel, const std::vector<Recipe> &recipes);
+
+  const SessionOptions &options;
+  build::CompileServerOptions server;
+  const std::vector<ModuleKernel> &kernels;
+  evaluate::Worker worker;
+  std::unique_ptr<build::CompileServerBuilder> builder;
+};
+
+/// Answers from the analytic model. Baselines are not built.
+class DryRunWorkbench : public search::Workbench {
+public:
+  DryRunWorkbench(const SessionOptions &options,
+                  const std::vector<ModuleKernel> &kernels)
+      : options(options), kernels(kernels) {}
+  Result<search::Preparation> prepare(const Kernel &kernel) override;
+
+private:
+  const SessionOptions &options;
+  const std::vector<ModuleKernel> &kernels;
+};
+
+/// The recipes of the baseline: the stock lowering with and without fusion, or
+/// the embedder's pipeline.
+std::vector<Recipe> baselineRecipes(const SessionOptions &options);
+
+} // namespace kernelbrain
+
+#endif // KERNELBRAIN_LIB_DRIVER_WORKBENCHES_H

@@ -13,6 +13,7 @@
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/Tosa/Transforms/Passes.h"
 #include "mlir/Transforms/Passes.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -88,6 +89,44 @@ void kernelbrain::copyByLoops(Operation *root) {
                            copy.getTarget());
     copy.erase();
   });
+}
+
+static bool isBufferizedConstant(memref::GlobalOp global) {
+  return global.isPrivate() && global.getConstant() &&
+         global.getSymName().starts_with("__constant_");
+}
+
+void kernelbrain::orderConstants(ModuleOp module) {
+  SymbolTable symbols(module);
+  llvm::SetVector<Operation *> used;
+  SmallVector<memref::GetGlobalOp> uses;
+  module.walk([&](memref::GetGlobalOp use) {
+    auto global = symbols.lookup<memref::GlobalOp>(use.getNameAttr().getAttr());
+    if (!global || !isBufferizedConstant(global))
+      return;
+    used.insert(global);
+    uses.push_back(use);
+  });
+  llvm::DenseMap<StringAttr, StringAttr> renamed;
+  for (Operation *op : used)
+    symbols.remove(op);
+  Block *body = module.getBody();
+  Block::iterator position =
+      llvm::find_if(*body, [&](Operation &op) { return !used.contains(&op); });
+  for (Operation *op : used) {
+    auto global = cast<memref::GlobalOp>(op);
+    StringAttr before = global.getSymNameAttr();
+    std::string name = "__constant_";
+    for (int64_t extent : global.getType().getShape())
+      name += std::to_string(extent) + "x";
+    llvm::raw_string_ostream(name) << global.getType().getElementType();
+    op->moveBefore(body, position);
+    global.setSymName(name);
+    renamed[before] = symbols.insert(op); // Adds a number if there are several.
+  }
+  for (memref::GetGlobalOp use : uses)
+    use.setNameAttr(
+        FlatSymbolRefAttr::get(renamed.lookup(use.getNameAttr().getAttr())));
 }
 
 void kernelbrain::requestCEntries(ModuleOp module) {

@@ -185,6 +185,7 @@ LogicalResult SplicePass::lower() {
     return failure();
   if (failed(runPasses(addBufferizePasses, module)))
     return failure();
+  orderConstants(module);
   if (emit == "memref")
     return success();
   copyByLoops(module);

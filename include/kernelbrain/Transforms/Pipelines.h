@@ -35,6 +35,11 @@ void addLowerToLLVMPasses(mlir::OpPassManager &passes);
 /// runtime library is needed.
 void copyByLoops(mlir::Operation *root);
 
+/// Puts the constants that bufferization made global into the order of their
+/// first use, and numbers them so: it visits functions in an order that differs
+/// from run to run.
+void orderConstants(mlir::ModuleOp module);
+
 /// Marks public functions, which get a C entry `_mlir_ciface_<name>`, and
 /// external ones, which are called by theirs, as stock lowering does. Public ones
 /// keep their type on buffers as the attribute of getSignatureName(): in the LLVM

@@ -157,6 +157,7 @@ static LogicalResult lowerToLoops(ModuleOp module) {
   pipeline += ",convert-bufferization-to-memref";
   if (failed(runPipeline(module, pipeline)))
     return failure();
+  orderConstants(module);
   expandStridedCopies(module);
   return runPipeline(module, "func.func(convert-linalg-to-loops,arith-expand)");
 }

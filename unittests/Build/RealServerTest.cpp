@@ -1,0 +1,98 @@
+//===- RealServerTest.cpp - The client against kb-compile itself ----------===//
+
+#include "kernelbrain/Build/CompileServerBuilder.h"
+
+#include "gtest/gtest.h"
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+using namespace kernelbrain;
+using namespace kernelbrain::build;
+
+namespace {
+class RealServerTest : public testing::Test {
+protected:
+  void SetUp() override {
+    std::signal(SIGPIPE, SIG_IGN);
+    char name[] = "/tmp/kb-build-XXXXXX";
+    folder = mkdtemp(name);
+    CompileServerOptions options;
+    options.program = KB_COMPILE_PROGRAM;
+    options.jobs = 2;
+    options.store = storeInDirectory(folder);
+    auto started = CompileServerBuilder::start(options);
+    ASSERT_TRUE(started) << started.error().message;
+    builder = std::move(*started);
+    std::ostringstream text;
+    text << std::ifstream(KB_SOFTMAX).rdbuf();
+    Status added = builder->addKernel(softmax(), text.str());
+    ASSERT_TRUE(added) << added.error().message;
+  }
+  void TearDown() override {
+    builder.reset();
+    (void)!std::system(("rm -rf " + folder).c_str());
+  }
+
+  static Kernel softmax() {
+    Kernel kernel;
+    kernel.name = "softmax";
+    kernel.arguments.resize(2);
+    for (Argument &argument : kernel.arguments)
+      argument.shape = {64, 128};
+    kernel.arguments[1].isOutput = true;
+    return kernel;
+  }
+  void submit(uint64_t id, const std::string &strategy, bool staticOnly) {
+    search::BuildRequest request;
+    request.id = id;
+    request.kernel = "softmax";
+    request.recipe.strategy = strategy;
+    request.staticOnly = staticOnly;
+    ASSERT_TRUE(builder->submit(request));
+  }
+
+  std::string folder;
+  std::unique_ptr<CompileServerBuilder> builder;
+};
+
+TEST_F(RealServerTest, BuildsASoftmax) {
+  EXPECT_EQ(builder->target().kind, "host");
+  EXPECT_EQ(builder->llvmVersion().substr(0, 3), "22.");
+  submit(1, "stock", false);
+  submit(2, "reference", false);
+  submit(3, "stock", true);
+  submit(4, "no-such-strategy", true);
+  std::map<uint64_t, search::BuildResult> results;
+  for (int count = 0; count < 4; ++count) {
+    auto result = builder->wait();
+    ASSERT_TRUE(result) << result.error().message;
+    results[result->id] = std::move(*result);
+  }
+  for (uint64_t id : {1, 2, 3})
+    EXPECT_EQ(results[id].disposition, Disposition::Passed)
+        << id << ": " << results[id].reason;
+  EXPECT_EQ(results[4].disposition, Disposition::InvalidRecipe);
+  EXPECT_EQ(results[4].reason, "unknown strategy 'no-such-strategy'");
+  for (uint64_t id : {1, 2}) {
+    const Manifest &manifest = results[id].artifact.manifest;
+    EXPECT_EQ(manifest.entry, "softmax");
+    EXPECT_EQ(manifest.arguments.at(0).type,
+              id == 1 ? ElementType::F32 : ElementType::F64);
+    EXPECT_GT(manifest.workspaceBytes, 0);
+    EXPECT_TRUE(std::ifstream(results[id].artifact.path).good());
+    EXPECT_GT(results[id].buildNs, 0);
+  }
+}
+
+TEST_F(RealServerTest, ImportsAnImplementationAfterAPause) {
+  ASSERT_TRUE(builder->setPaused(true));
+  ASSERT_TRUE(builder->setPaused(false));
+  Recipe recipe;
+  recipe.strategy = "stock";
+  auto code = builder->implementation("softmax", recipe);
+  ASSERT_TRUE(code) << code.error().message;
+  EXPECT_EQ(code->substr(0, 4), "ML\xefR"); // Bytecode.
+}
+} // namespace

@@ -287,9 +287,10 @@ SmallVector<Value, 4> kernelbrain::strategy::emitTanh(OpBuilder &builder,
   Pack e = emitExp(builder, loc, c.add(far, far), form, 6,
                    /*nonPositive=*/true);
   Pack quotient = c.div(c.constant(2.0), c.add(e, c.constant(1.0)));
-  Pack away = c.op<math::CopySignOp>(c.sub(c.constant(1.0), quotient), x);
+  Pack away = c.sub(c.constant(1.0), quotient);
   Pack isNear = c.compare(arith::CmpFPredicate::OLT, size, c.constant(0.625));
-  return c.select(isNear, nearby, away);
+  // The sign last: it is that of x for zeros too.
+  return c.op<math::CopySignOp>(c.select(isNear, nearby, away), x);
 }
 
 SmallVector<Value, 4> kernelbrain::strategy::emitRsqrt(OpBuilder &builder,

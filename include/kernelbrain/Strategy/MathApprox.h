@@ -26,25 +26,25 @@ enum class ExpForm {
   Flush
 };
 
-/// e^x; 0 at -inf, inf at inf. Degree 4: 43 ulp; 5: 3 ulp; 6 (and more): 2 ulp.
+/// e^x; 0 at -inf, inf at inf. Degree 4: 43 ulp; 5: 3 ulp; 6 (and more): 1 ulp.
 /// `nonPositive`: x is known to be no more than 0, or NaN.
 llvm::SmallVector<mlir::Value, 4> emitExp(mlir::OpBuilder &builder,
                                           mlir::Location loc,
                                           mlir::ValueRange x, ExpForm form,
                                           int degree, bool nonPositive);
 
-/// The natural logarithm, 2 ulp; -inf at 0, NaN below, inf at inf; denormals
+/// The natural logarithm, 1 ulp; -inf at 0, NaN below, inf at inf; denormals
 /// are exact like the others.
 llvm::SmallVector<mlir::Value, 4>
 emitLog(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange x);
 
-/// Absolute error by degree: 12: 6e-7, 13: 3.5e-7, 14: 2.5e-7; exactly -1 and 1
-/// beyond 3.85.
+/// Absolute error by degree: 12: 6e-7, 13: 3.5e-7, 14: 2.5e-7 (52, 25 and 12
+/// ulp for small arguments); exactly -1 and 1 beyond 3.85.
 llvm::SmallVector<mlir::Value, 4> emitErf(mlir::OpBuilder &builder,
                                           mlir::Location loc,
                                           mlir::ValueRange x, int degree);
 
-/// The hyperbolic tangent, 3 ulp; keeps the sign of zero.
+/// The hyperbolic tangent, 2 ulp; keeps the sign of zero.
 llvm::SmallVector<mlir::Value, 4> emitTanh(mlir::OpBuilder &builder,
                                            mlir::Location loc,
                                            mlir::ValueRange x, ExpForm form);

@@ -95,6 +95,8 @@ const Trick tricks[] = {
     {"WRITES_BEHIND", incorrect, "bytes behind output 0"},
     {"WRITES_BEFORE", incorrect, "bytes before output 0"},
     {"READS_BEHIND", incorrect, "outside its buffers"},
+    {"FAULTS_UNALIGNED", incorrect, "more alignment than is promised"},
+    {"DECLINES_TOO_LATE", incorrect, "declined, but wrote into output 0"},
     {"ZERO_TILE", incorrect, "is 0, expected"},
     {"ALL_NAN", incorrect, "is nan"},
     {"NAN_TO_ZERO", incorrect, "expected nan"},
@@ -124,7 +126,7 @@ TEST_F(NormKernel, IsOpenWithPower) {
 }
 
 TEST_F(NormKernel, RightOnesPass) {
-  for (const char *name : {"FAST", "SLOW"}) {
+  for (const char *name : {"FAST", "SLOW", "DECLINES_UNALIGNED"}) {
     Measurement measurement = check(name);
     EXPECT_EQ(measurement.disposition, Disposition::Passed)
         << name << ": " << measurement.reason;
@@ -202,6 +204,36 @@ TEST_F(NormKernel, AcceptanceTakesEverySet) {
   ASSERT_TRUE(wrong);
   EXPECT_EQ(wrong->disposition, incorrect);
   EXPECT_EQ(wrong->rung, 6);
+}
+
+TEST_F(NormKernel, AWorkspaceIsAsLargeAsItSays) {
+  Manifest withWorkspace = manifest;
+  withWorkspace.workspaceBytes = 1000;
+  Result<Measurement> good = evaluator->check(
+      compileFixture(*folder, "Norm", "USES_WORKSPACE", withWorkspace));
+  ASSERT_TRUE(good);
+  EXPECT_EQ(good->disposition, Disposition::Passed) << good->reason;
+  Result<Measurement> bad = evaluator->check(
+      compileFixture(*folder, "Norm", "OVERRUNS_WORKSPACE", withWorkspace));
+  ASSERT_TRUE(bad);
+  EXPECT_EQ(bad->disposition, Disposition::Crashed);
+}
+
+TEST_F(NormKernel, WhatIsFasterThanMemoryIsSuspicious) {
+  Worker slowMemory(
+      workerOptions(*folder, {"--peak-bandwidth=1e6", "--cache-bytes=1"}));
+  KernelRequest request;
+  request.kernel = normKernel();
+  request.baselines = {stock.path};
+  Result<std::unique_ptr<WorkerEvaluator>> opened =
+      WorkerEvaluator::open(slowMemory, request);
+  ASSERT_TRUE(opened) << opened.error().message;
+  EXPECT_TRUE((*opened)->opened().lowPower); // there is no reference
+  Result<Measurement> measurement =
+      (*opened)->time(stock, stock, search::Effort::Quick);
+  ASSERT_TRUE(measurement);
+  EXPECT_EQ(measurement->disposition, Disposition::Suspicious)
+      << measurement->reason;
 }
 
 TEST_F(NormKernel, AKilledWorkerIsReplaced) {

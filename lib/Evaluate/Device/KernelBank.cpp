@@ -78,8 +78,9 @@ KernelBank::build(const CheckerOptions &options, const KernelRequest &request,
     std::vector<int64_t> largest;
     for (int64_t hint : kernel.dimHints)
       largest.push_back(std::max<int64_t>(hint + 1, 64));
-    slots.push_back(
-        {bytesOf(argument, argument.type, largest), argument.alignment});
+    slots.push_back({bytesOf(argument, argument.type, largest),
+                     argument.alignment,
+                     /*misaligned=*/argument.isOutput});
   }
   Result<SharedBuffers> shared = SharedBuffers::create(slots);
   if (!shared)

@@ -268,8 +268,9 @@ Measurement KernelChecker::check(const std::string &artifact) {
         outcome = variant.checkSet(set, Placement::AtEnd, error);
         if (outcome.disposition == Disposition::Crashed)
           outcome = {Disposition::Incorrect,
-                     "touches memory outside its buffers (" + outcome.reason +
-                         ")"};
+                     "touches memory outside its buffers, or counts on more "
+                     "alignment than is promised (" +
+                         outcome.reason + ")"};
       }
     }
     measurement.error = std::max(measurement.error, error);
@@ -294,11 +295,10 @@ static void describeTiming(Measurement &measurement,
                            const TimingSummary &summary) {
   measurement.timeNs = std::max<int64_t>(1, summary.bNs);
   measurement.pageFaults = summary.bFaults;
-  measurement.details["timing"] = {{"pairs", summary.pairs},
-                                   {"preempted", summary.preempted},
-                                   {"against_ns", summary.aNs},
-                                   {"cpu_ratio", summary.cpuRatio},
-                                   {"control", toJson(summary.control)}};
+  measurement.details["timing"] = {
+      {"pairs", summary.pairs},        {"preempted", summary.preempted},
+      {"against_ns", summary.aNs},     {"noise", summary.noise},
+      {"cpu_ratio", summary.cpuRatio}, {"control", toJson(summary.control)}};
   measurement.speedup = summary.ratio;
 }
 

@@ -48,6 +48,7 @@ private:
   Result<Call> kernelCall(const Json &request, size_t slot);
   Result<ProgramCall> programCall(const Json &request, size_t slot);
   Result<Loaded *> loaded(size_t slot);
+  bool allocateWorkspace(size_t slot, int64_t size);
 
   const RunnerOptions &options;
   int replies;
@@ -110,6 +111,25 @@ Result<Runner::Loaded *> Runner::loaded(size_t slot) {
   return &slots[slot];
 }
 
+/// A workspace ends, within its alignment, at a page that cannot be touched,
+/// and follows another one.
+bool Runner::allocateWorkspace(size_t slot, int64_t size) {
+  constexpr int64_t page = 4096, alignment = 64;
+  int64_t room = (size + page - 1) / page * page;
+  void *mapped = ::mmap(nullptr, room + 2 * page, PROT_NONE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (mapped == MAP_FAILED)
+    return false;
+  char *first = static_cast<char *>(mapped) + page;
+  if (::mprotect(first, room, PROT_READ | PROT_WRITE) != 0)
+    return false;
+  // The old one stays mapped: a call that was made before may name it.
+  workspaces[slot] =
+      first + room - (size + alignment - 1) / alignment * alignment;
+  workspaceBytes[slot] = size;
+  return true;
+}
+
 Result<Call> Runner::kernelCall(const Json &request, size_t slot) {
   Result<Loaded *> artifact = loaded(slot);
   if (!artifact)
@@ -122,13 +142,8 @@ Result<Call> Runner::kernelCall(const Json &request, size_t slot) {
   for (const Json &extent : request["dims"])
     words.push_back(reinterpret_cast<void *>(extent.get<int64_t>()));
   int64_t size = request["workspace"].at(slot).get<int64_t>();
-  if (size > workspaceBytes[slot]) {
-    std::free(workspaces[slot]);
-    workspaces[slot] = std::aligned_alloc(64, (size + 63) / 64 * 64);
-    workspaceBytes[slot] = workspaces[slot] ? size : 0;
-    if (!workspaces[slot])
-      return Error{"cannot allocate the workspace"};
-  }
+  if (size != workspaceBytes[slot] && !allocateWorkspace(slot, size))
+    return Error{"cannot allocate the workspace"};
   if (size > 0)
     std::memset(workspaces[slot], int(getIntegerOr(request, "poison", 255)),
                 size);

@@ -25,7 +25,7 @@ SharedBuffers::create(const std::vector<SlotRequest> &requests) {
     // Two pages of guard zone and up to one page of stagger.
     int64_t room = roundUp(request.capacity, pageBytes) + 3 * pageBytes +
                    (alignment > 64 ? roundUp(alignment, pageBytes) : 0);
-    buffers.slots.push_back({at, at + room, alignment});
+    buffers.slots.push_back({at, at + room, alignment, request.misaligned});
     at += room + pageBytes;
   }
   buffers.bytes = at;
@@ -74,8 +74,11 @@ std::vector<int64_t> SharedBuffers::forbiddenPages() const {
 int64_t SharedBuffers::offsetOf(size_t index, int64_t count,
                                 Placement placement) const {
   const Slot &slot = slots[index];
-  if (placement == Placement::AtEnd)
-    return (slot.end - count) / slot.alignment * slot.alignment;
+  if (placement == Placement::AtEnd) {
+    int64_t at = (slot.end - count) / slot.alignment * slot.alignment;
+    bool move = slot.misaligned && slot.alignment <= 16 && at % 64 == 0;
+    return move ? at - 16 : at;
+  }
   // Buffers that all start at the same offset in a page make loads and stores
   // of different buffers collide, which no allocator does: stagger them.
   int64_t alignment = std::max<int64_t>(64, slot.alignment);

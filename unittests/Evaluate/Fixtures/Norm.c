@@ -120,6 +120,21 @@ __attribute__((visibility("default"))) int32_t kb_invoke(void **words) {
   for (int64_t i = 0; i < count; ++i)
     y[i] = NAN;
   return 0;
+#elif defined(DECLINES_UNALIGNED)
+  if ((uintptr_t)y % 64)
+    return 1;
+#elif defined(FAULTS_UNALIGNED) // as an aligned vector store does
+  if ((uintptr_t)y % 64)
+    *(volatile int *)8 = 1;
+#elif defined(DECLINES_TOO_LATE)
+  if ((uintptr_t)y % 64) {
+    y[0] = 0;
+    return 1;
+  }
+#elif defined(OVERRUNS_WORKSPACE)
+  memset(words[4], 0, 1000 + 25); // its end is rounded up to 64 bytes
+#elif defined(USES_WORKSPACE)
+  memset(words[4], 0, 1000);
 #elif defined(PARTIAL) // one element stays as it was
   Real before = rows > 5 ? y[5 * columns + 7] : 0;
 #endif

@@ -29,6 +29,9 @@ enum class Poison : uint8_t { First = 0xff, Second = 0x7f };
 struct SlotRequest {
   int64_t capacity = 0;  ///< bytes of the largest buffer it has to hold
   int64_t alignment = 1; ///< what callers promise
+  /// At the end of memory: not at 64 bytes, if less is promised, at the price
+  /// of a gap of 16 bytes.
+  bool misaligned = false;
 };
 
 class SharedBuffers {
@@ -64,6 +67,7 @@ private:
   struct Slot {
     int64_t begin, end; ///< of what the runner may touch
     int64_t alignment;
+    bool misaligned;
   };
   std::vector<Slot> slots;
   char *base = nullptr;

@@ -5,6 +5,8 @@
 #include "kernelbrain/Search/PrintTree.h"
 #include "kernelbrain/Support/Hash.h"
 
+#include <cmath>
+
 namespace kernelbrain::propose {
 
 using search::Proposal;
@@ -32,19 +34,41 @@ Proposal proposed(const Recipe &recipe, std::string rationale) {
   return proposal;
 }
 
-/// A recipe expected to take twice as long gets a quarter of the chance: the
-/// model is trusted, but not blindly.
-double trust(double timeNs, double bestNs) {
-  double ratio = bestNs / timeNs;
-  return std::max(1e-4, ratio * ratio);
+/// How far the cost model is trusted: the exponent of expected times. At first
+/// a recipe expected to take twice as long gets a quarter of the chance (2); a
+/// model that orders the measured variants at hand no better than chance is not
+/// listened to (0).
+double trustIn(const ProposeContext &context) {
+  std::map<uint64_t, std::pair<double, double>> known; // expected, speedup
+  for (const std::vector<VariantView> *views : {&context.chain, &context.pool})
+    for (const VariantView &view : *views) {
+      const SearchSpace *space = findSpace(context, view.recipe.strategy);
+      if (!space || !view.measurement.speedup ||
+          !isCorrect(view.measurement.disposition))
+        continue;
+      if (std::optional<double> expected =
+              expectedNs(context, *space, view.recipe))
+        known[view.ticket] = {*expected, view.measurement.speedup->middle};
+    }
+  constexpr double prior = 6; // pairs that the first trust is worth
+  double agreeing = prior, pairs = prior;
+  for (auto a = known.begin(); a != known.end(); ++a)
+    for (auto b = std::next(a); b != known.end(); ++b) {
+      double sign = (a->second.first - b->second.first) *
+                    (a->second.second - b->second.second);
+      agreeing += sign < 0 ? 1 : sign > 0 ? -1 : 0;
+      pairs += 1;
+    }
+  return 2 * std::max(0.0, agreeing / pairs);
 }
 
-void weighByTrust(std::vector<Move> &moves) {
+void weighByTrust(const ProposeContext &context, std::vector<Move> &moves) {
+  double exponent = trustIn(context);
   double best = 0;
   for (const Move &move : moves)
     best = best == 0 ? move.timeNs : std::min(best, move.timeNs);
   for (Move &move : moves)
-    move.weight *= trust(move.timeNs, best);
+    move.weight *= std::max(1e-4, std::pow(best / move.timeNs, exponent));
 }
 
 /// How much more often a knob is turned than others: knobs whose change gained
@@ -103,7 +127,7 @@ public:
       turn({{&a, &a.values[random.below(a.values.size())]},
             {&b, &b.values[random.below(b.values.size())]}});
     }
-    weighByTrust(moves);
+    weighByTrust(context, moves);
     return std::move(moves);
   }
 
@@ -295,7 +319,7 @@ Proposal BuiltinProposer::largeStep(const ProposeContext &context,
         break;
     }
   }
-  weighByTrust(moves);
+  weighByTrust(context, moves);
   const Move *move = pick(moves, random);
   if (!move)
     return exhausted();

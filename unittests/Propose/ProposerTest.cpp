@@ -184,6 +184,33 @@ TEST_F(ProposerTest, RejectionsOfTheModelAreKept) {
       }
 }
 
+TEST_F(ProposerTest, AModelThatIsWrongIsNotFollowed) {
+  // Expected and measured in opposite order, on five variants of the pool.
+  auto wide = [&] {
+    int count = 0;
+    for (uint64_t seed = 0; seed < 300; ++seed)
+      count += knob(ask(builtin, StepKind::Small, seed).recipe, "vector") > 4;
+    return count;
+  };
+  auto fill = [&](bool contrary) {
+    context.pool.clear();
+    for (int64_t m : {1, 2, 4, 8, 32}) {
+      VariantView member;
+      member.ticket = static_cast<uint64_t>(m);
+      member.recipe = tilesSpace().defaultRecipe();
+      member.recipe.knobs["m"] = m;
+      member.measurement.disposition = Disposition::Passed;
+      double time = work.cost(member.recipe).timeNs;
+      double speedup = contrary ? time : 1e9 / time;
+      member.measurement.speedup = Ratio{speedup, speedup, speedup};
+      context.pool.push_back(member);
+    }
+    return wide();
+  };
+  // The model likes wide vectors.
+  EXPECT_GT(fill(false), fill(true) + 20);
+}
+
 TEST_F(ProposerTest, LargeSpacesAreSampled) {
   SearchSpace space = rowsSpace();
   for (int i = 0; i < 8; ++i) {

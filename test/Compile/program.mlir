@@ -13,8 +13,13 @@
 // RUN: llvm-nm -D --undefined-only %t.memref.so | FileCheck %s --check-prefix=UNDEFINED --implicit-check-not=memrefCopy
 // RUN: %python %S/Inputs/run_program.py %t.memref.so | FileCheck %s --check-prefix=CALLED
 
+// RUN: mlir-opt %t.memref.mlir --pass-pipeline="builtin.module(convert-bufferization-to-memref,func.func(convert-linalg-to-loops,llvm-request-c-wrappers),expand-strided-metadata,lower-affine,convert-scf-to-cf,convert-math-to-llvm,convert-arith-to-llvm,convert-cf-to-llvm,finalize-memref-to-llvm,convert-func-to-llvm,reconcile-unrealized-casts)" -o %t.llvm.mlir
+// RUN: kb-compile %t.llvm.mlir -o %t.llvm.so
+// RUN: llvm-nm -D --defined-only %t.llvm.so | FileCheck %s --check-prefix=LOWERED
+// LOWERED: T _mlir_ciface_columns
+
 // EXPORTS-DAG: T _mlir_ciface_columns
-// EXPORTS-DAG: T columns
+// EXPORTS-NOT: T columns
 // EXPORTS-DAG: R kb_manifest
 // EXPORTS-NOT: helper
 // UNDEFINED-DAG: U expf

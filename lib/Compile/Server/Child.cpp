@@ -19,7 +19,7 @@ namespace kernelbrain::compile {
 // Handlers get no argument of ours; a fork has one status page.
 static ForkStatus *page;
 static int statmFd = -1;
-static uint64_t addressSpaceLimit;
+static uint64_t memoryLimit, mappedAtStart;
 
 // Everything below runs in handlers: no allocation, no locks.
 
@@ -45,8 +45,8 @@ static uint64_t mappedBytes() {
 /// Code that does not check for a null allocation faults instead: near the
 /// limit, a fault is taken for that.
 static bool isNearLimit() {
-  return addressSpaceLimit &&
-         mappedBytes() + (addressSpaceLimit >> 4) > addressSpaceLimit;
+  return memoryLimit &&
+         mappedBytes() - mappedAtStart > memoryLimit - (memoryLimit >> 4);
 }
 
 static void onFault(int signal, siginfo_t *info, void *context) {
@@ -92,8 +92,9 @@ void superviseChild(const ChildLimits &limits, ForkStatus *status) {
                 static_cast<rlim_t>(limits.cpuSeconds + 1)};
   setrlimit(RLIMIT_CPU, &cpu);
   if (limits.memoryBytes) {
-    addressSpaceLimit = mappedBytes() + limits.memoryBytes;
-    rlimit memory = {addressSpaceLimit, addressSpaceLimit};
+    memoryLimit = limits.memoryBytes;
+    mappedAtStart = mappedBytes();
+    rlimit memory = {mappedAtStart + memoryLimit, mappedAtStart + memoryLimit};
     setrlimit(RLIMIT_AS, &memory);
   }
   installHandlers();

@@ -49,6 +49,12 @@ public:
         joinAll(result, destination.getTiedOpOperand(result)->get());
     if (auto cast = dyn_cast<tensor::CastOp>(op))
       joinAll(cast.getSource(), cast.getDest());
+    if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op))
+      joinGroups(expand.getResult(), expand.getSrc(),
+                 expand.getReassociationIndices());
+    if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op))
+      joinGroups(collapse.getSrc(), collapse.getResult(),
+                 collapse.getReassociationIndices());
     if (auto empty = dyn_cast<tensor::EmptyOp>(op))
       for (auto [index, size] : llvm::enumerate(empty.getMixedSizes()))
         if (auto extent = dyn_cast<Value>(size))
@@ -65,6 +71,18 @@ private:
         if (auto loop = dyn_cast<AffineDimExpr>(expr))
           join(dim(operand.get(), index),
                {op.getOperation(), loop.getPosition()});
+    }
+  }
+
+  /// A group with one dimension beside unit ones keeps its extent.
+  void joinGroups(Value expanded, Value collapsed,
+                  ArrayRef<ReassociationIndices> groups) {
+    auto type = cast<RankedTensorType>(expanded.getType());
+    for (auto [index, group] : llvm::enumerate(groups)) {
+      SmallVector<int64_t> wide(llvm::make_filter_range(
+          group, [&](int64_t dim) { return type.getDimSize(dim) != 1; }));
+      if (wide.size() == 1)
+        join(dim(expanded, wide.front()), dim(collapsed, index));
     }
   }
 

@@ -4,8 +4,8 @@
 #define KERNELBRAIN_LIB_TRANSFORMS_KERNELCUTTER_H
 
 #include "BlockGraph.h"
-#include "DimClasses.h"
 #include "RegionFormer.h"
+#include "kernelbrain/Dialect/KB/DimClasses.h"
 #include "kernelbrain/Dialect/KB/KB.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/SetVector.h"

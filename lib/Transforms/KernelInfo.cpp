@@ -2,7 +2,6 @@
 
 #include "kernelbrain/Transforms/KernelInfo.h"
 
-#include "DimClasses.h"
 #include "OpClass.h"
 #include "kernelbrain/Transforms/KernelHash.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -54,13 +53,13 @@ namespace {
 class Describer {
 public:
   Describer(kb::KernelOp kernel, int64_t dynamicDim)
-      : op(kernel), dims(kernel), dynamicDim(dynamicDim) {}
+      : op(kernel), shapes(kernel.getShapes()), dynamicDim(dynamicDim) {}
 
   Kernel run();
 
 private:
   Argument describe(BlockArgument argument);
-  int64_t dimNumber(BlockArgument argument, int64_t dim, int64_t position);
+  int64_t hintFor(BlockArgument argument, int64_t position);
   double work(Block &block);
   int64_t bytesRead(BlockArgument argument);
   int64_t bytesOf(Type type) {
@@ -70,26 +69,17 @@ private:
   }
 
   kb::KernelOp op;
-  DimClasses dims;
+  SmallVector<SmallVector<int64_t>> shapes;
   int64_t dynamicDim;
   Kernel kernel;
-  llvm::DenseMap<unsigned, int64_t> numbers;
 };
 
-/// The number of the distinct dimension, a new one for a class not seen yet.
-int64_t Describer::dimNumber(BlockArgument argument, int64_t dim,
-                             int64_t position) {
-  auto [entry, isNew] =
-      numbers.try_emplace(dims.of(argument, dim), kernel.dimHints.size());
-  if (isNew) {
-    int64_t hint = dynamicDim;
-    if (kb::ArgAttr spec = op.getArgSpec(argument.getArgNumber()))
-      if (DenseI64ArrayAttr hints = spec.getDimHints())
-        if (position < hints.size())
-          hint = hints[position];
-    kernel.dimHints.push_back(hint);
-  }
-  return entry->second;
+int64_t Describer::hintFor(BlockArgument argument, int64_t position) {
+  if (kb::ArgAttr spec = op.getArgSpec(argument.getArgNumber()))
+    if (DenseI64ArrayAttr hints = spec.getDimHints())
+      if (position < hints.size())
+        return hints[position];
+  return dynamicDim;
 }
 
 Argument Describer::describe(BlockArgument argument) {
@@ -100,10 +90,15 @@ Argument Describer::describe(BlockArgument argument) {
           coreElementType(type.getElementType()))
     result.type = *element;
   int64_t position = 0;
-  for (auto [dim, extent] : llvm::enumerate(type.getShape()))
-    result.shape.push_back(ShapedType::isDynamic(extent)
-                               ? -(dimNumber(argument, dim, position++) + 1)
-                               : extent);
+  for (int64_t extent : shapes[argument.getArgNumber()]) {
+    result.shape.push_back(extent);
+    if (extent >= 0)
+      continue;
+    // The first argument with a distinct extent gives the hint.
+    int64_t hint = hintFor(argument, position++);
+    if (kernel.dimHints.size() == static_cast<size_t>(-extent - 1))
+      kernel.dimHints.push_back(hint);
+  }
   if (kb::ArgAttr spec = op.getArgSpec(argument.getArgNumber())) {
     result.domain = {boundOf(spec.getLow()), boundOf(spec.getHigh())};
     result.alignment = spec.getAlignment();

@@ -1,6 +1,6 @@
 //===- DimClasses.cpp - Which dynamic extents are equal -------------------===//
 
-#include "DimClasses.h"
+#include "kernelbrain/Dialect/KB/DimClasses.h"
 
 #include "kernelbrain/Dialect/KB/KB.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -121,4 +121,31 @@ void DimClasses::visit(Operation *op) {
                   unite(entry->second, key);
               }
       });
+}
+
+SmallVector<SmallVector<int64_t>> kb::KernelOp::getShapes() {
+  DimClasses classes(*this);
+  SmallVector<SmallVector<int64_t>> shapes;
+  SmallVector<unsigned> distinct;
+  for (BlockArgument argument : getBody().getArguments()) {
+    auto type = cast<RankedTensorType>(argument.getType());
+    SmallVector<int64_t> &shape = shapes.emplace_back(type.getShape());
+    for (auto [dim, extent] : llvm::enumerate(shape)) {
+      if (!ShapedType::isDynamic(extent))
+        continue;
+      auto found = llvm::find(distinct, classes.of(argument, dim));
+      extent = -(found - distinct.begin() + 1);
+      if (found == distinct.end())
+        distinct.push_back(classes.of(argument, dim));
+    }
+  }
+  return shapes;
+}
+
+int64_t kb::KernelOp::getNumDynamicDims() {
+  int64_t count = 0;
+  for (ArrayRef<int64_t> shape : getShapes())
+    for (int64_t extent : shape)
+      count = std::max(count, -extent);
+  return count;
 }

@@ -1,7 +1,7 @@
 //===- DimClasses.h - Which dynamic extents are equal -----------*- C++ -*-===//
 
-#ifndef KERNELBRAIN_LIB_TRANSFORMS_DIMCLASSES_H
-#define KERNELBRAIN_LIB_TRANSFORMS_DIMCLASSES_H
+#ifndef KERNELBRAIN_DIALECT_KB_DIMCLASSES_H
+#define KERNELBRAIN_DIALECT_KB_DIMCLASSES_H
 
 #include "mlir/IR/Value.h"
 #include "llvm/ADT/DenseMap.h"
@@ -46,4 +46,4 @@ private:
 
 } // namespace kernelbrain
 
-#endif // KERNELBRAIN_LIB_TRANSFORMS_DIMCLASSES_H
+#endif // KERNELBRAIN_DIALECT_KB_DIMCLASSES_H

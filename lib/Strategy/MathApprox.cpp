@@ -156,45 +156,83 @@ static constexpr double ln2High = 0.693359375, ln2Low = -2.12194440e-4;
 // Adding it rounds to an integer, which then stands in the low bits.
 static constexpr double roundingShift = 12582912.0;
 
-SmallVector<Value, 4>
-kernelbrain::strategy::emitExp(OpBuilder &builder, Location loc, ValueRange xs,
-                               ExpForm form, int degree, bool nonPositive) {
-  Calculator c(builder, loc, xs);
-  Pack x(xs);
-  if ((form == ExpForm::Scale && c.lanes() != 8 && c.lanes() != 16) ||
-      (form == ExpForm::Flush && !nonPositive))
-    form = ExpForm::Split;
-  Pack argument = x;
+/// x log2(e) = n + r / ln 2 with n an integer: n as a number, and with the
+/// rounding shift added.
+struct ExpArgument {
+  Pack n, shifted, r;
+};
+
+/// Exact to the last place: r is found with ln 2 in two parts.
+static ExpArgument splitArgument(Calculator &c, Pack x,
+                                 const ExpOptions &options) {
   // Beyond the bounds the result is 0 or infinite; without them the remainder
   // of a large argument is no remainder.
-  x = c.clampLow(x, form == ExpForm::Flush ? -87.33 : -104.0);
-  if (!nonPositive)
+  x = c.clampLow(x, options.form == ExpForm::Flush ? -87.33 : -104.0);
+  if (!options.nonPositive)
     x = c.clampHigh(x, 89.0);
-  Pack shifted = c.fma(x, c.constant(log2e), c.constant(roundingShift));
-  Pack n = c.sub(shifted, c.constant(roundingShift));
-  Pack r = c.fma(n, c.constant(-ln2High), x);
-  r = c.fma(n, c.constant(-ln2Low), r);
-  Pack p = c.polynomial(r, expCoefficients(degree));
-  if (form == ExpForm::Scale)
-    return c.scale(p, n);
-  auto power = [&](const Pack &exponent) {
+  ExpArgument result;
+  result.shifted = c.fma(x, c.constant(log2e), c.constant(roundingShift));
+  result.n = c.sub(result.shifted, c.constant(roundingShift));
+  result.r = c.fma(result.n, c.constant(-ln2High), x);
+  result.r = c.fma(result.n, c.constant(-ln2Low), result.r);
+  return result;
+}
+
+/// In base 2, where the rounding of the product with log2(e) stays; r is in
+/// units of ln 2. Without a bound where the scaling can do without: large
+/// numbers are integers, and what an infinite one leaves is a NaN that scaling
+/// by an infinite power makes 0 or infinite.
+static ExpArgument splitBase2(Calculator &c, const Pack &x, ExpForm form) {
+  ExpArgument result;
+  Pack t = c.mul(x, c.constant(log2e));
+  if (form == ExpForm::Scale) {
+    result.n = c.op<math::RoundEvenOp>(t);
+  } else {
+    t = c.clampLow(t, form == ExpForm::Flush ? -126.0 : -151.0);
+    result.shifted = c.add(t, c.constant(roundingShift));
+    result.n = c.sub(result.shifted, c.constant(roundingShift));
+  }
+  result.r = c.sub(t, result.n);
+  return result;
+}
+
+SmallVector<Value, 4> kernelbrain::strategy::emitExp(OpBuilder &builder,
+                                                     Location loc,
+                                                     ValueRange xs,
+                                                     ExpOptions options) {
+  Calculator c(builder, loc, xs);
+  Pack x(xs);
+  if ((options.form == ExpForm::Scale && c.lanes() != 8 && c.lanes() != 16) ||
+      (options.form == ExpForm::Flush && !options.nonPositive))
+    options.form = ExpForm::Split;
+  bool base2 = options.base2 && options.nonPositive;
+  ExpArgument argument =
+      base2 ? splitBase2(c, x, options.form) : splitArgument(c, x, options);
+  SmallVector<float> coefficients(expCoefficients(options.degree));
+  double power = 1;
+  for (float &coefficient : coefficients) {
+    coefficient *= power;
+    power *= base2 ? 0.69314718055994531 : 1;
+  }
+  Pack p = c.polynomial(argument.r, coefficients);
+  if (options.form == ExpForm::Scale)
+    return c.scale(p, argument.n);
+  auto powerOfTwo = [&](const Pack &exponent) {
     return c.fromBits(
         c.shiftLeft(c.addI(exponent, c.integerConstant(127)), 23));
   };
-  if (form == ExpForm::Flush) {
+  Pack bits = c.bits(argument.shifted);
+  if (options.form == ExpForm::Flush) {
     // A multiplication, so that a NaN of p stays one.
-    Pack y = c.mul(p, power(c.bits(shifted)));
-    Pack isTiny =
-        c.compare(arith::CmpFPredicate::OLT, argument, c.constant(-87.33));
+    Pack y = c.mul(p, powerOfTwo(bits));
+    Pack isTiny = c.compare(arith::CmpFPredicate::OLT, x, c.constant(-87.33));
     return c.select(isTiny, c.constant(0.0), y);
   }
   // 2^n = 2^(n/2) * 2^(n - n/2), each an ordinary number.
-  Pack whole = c.bits(shifted);
-  Pack bias = c.integerConstant(static_cast<int32_t>(0x4B400000));
-  Pack count = c.subI(whole, bias);
+  Pack count = c.subI(bits, c.integerConstant(0x4B400000));
   Pack half = c.shiftRight(count, 1);
   Pack rest = c.subI(count, half);
-  return c.mul(c.mul(p, power(half)), power(rest));
+  return c.mul(c.mul(p, powerOfTwo(half)), powerOfTwo(rest));
 }
 
 SmallVector<Value, 4> kernelbrain::strategy::emitLog(OpBuilder &builder,
@@ -284,8 +322,8 @@ SmallVector<Value, 4> kernelbrain::strategy::emitTanh(OpBuilder &builder,
   Pack cube = c.mul(square, x);
   Pack nearby = c.fma(c.polynomial(square, coefficients), cube, x);
   Pack far = c.clampHigh(size, 10.0);
-  Pack e = emitExp(builder, loc, c.add(far, far), form, 6,
-                   /*nonPositive=*/true);
+  Pack e = emitExp(builder, loc, c.add(far, far),
+                   {form, /*degree=*/6, /*nonPositive=*/true});
   Pack quotient = c.div(c.constant(2.0), c.add(e, c.constant(1.0)));
   Pack away = c.sub(c.constant(1.0), quotient);
   Pack isNear = c.compare(arith::CmpFPredicate::OLT, size, c.constant(0.625));

@@ -32,6 +32,7 @@ struct RowOptions {
   Tail tail = Tail::Mask;
   ExpForm expForm = ExpForm::Split;
   int expDegree = 5;
+  bool expBase2 = false;
   int erfDegree = 13;
   int64_t prefetchRows = 0;            ///< rowwise: so many rows ahead; 0: none
   int64_t prefetchElements = 0;        ///< elementwise: so many columns ahead

@@ -204,9 +204,17 @@ void RowEmitter::emitRow(bool nontemporal) {
   inputOffsets.clear();
   outputOffsets.clear();
   storesNontemporal = nontemporal;
-  for (const Assertion &assertion : program.assertions)
-    cf::AssertOp::create(builder, loc, rowValue(assertion.condition),
-                         assertion.message);
+  for (const Assertion &assertion : program.assertions) {
+    Value holds = rowValue(assertion.condition);
+    if (!program.columns().isStatic()) {
+      // A row without elements asks for nothing.
+      Value isEmpty =
+          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                extentValue(program.columns()), index(0));
+      holds = arith::OrIOp::create(builder, loc, holds, isEmpty);
+    }
+    cf::AssertOp::create(builder, loc, holds, assertion.message);
+  }
   for (const Output &output : program.outputs)
     outputOffsets.push_back(rowOffset(output.access, {}));
   for (auto [number, sweep] : llvm::enumerate(plan.sweeps))

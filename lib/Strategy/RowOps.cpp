@@ -147,8 +147,9 @@ RowEmitter::Values RowEmitter::emitApproximation(const Node &node,
           builder, loc, typeFor(builder.getF32Type(), lanes), value);
   Values y;
   if (node.name == "math.exp")
-    y = emitExp(builder, loc, x, options.expForm, options.expDegree,
-                isNonPositive(node.operands[0]));
+    y = emitExp(builder, loc, x,
+                {options.expForm, options.expDegree,
+                 isNonPositive(node.operands[0]), options.expBase2});
   else if (node.name == "math.log")
     y = emitLog(builder, loc, x);
   else if (node.name == "math.erf")

@@ -35,7 +35,9 @@ double kernelbrain::strategy::nodeCost(const RowProgram &program,
     return 0;
   if (node->kind != Node::Kind::Op)
     return 1;
-  double exp = options.expDegree + (options.expForm == ExpForm::Split ? 13 : 8);
+  double exp = options.expDegree +
+               (options.expForm == ExpForm::Split ? 13 : 8) -
+               (options.expBase2 ? 2 : 0);
   double libm = 20.0 * options.lanes;
   bool isF64 = node->type.isF64();
   double cost =
@@ -323,6 +325,9 @@ void SpaceBuilder::addMath() {
       forms.push_back("flush");
     forms.push_back("split");
     add("exp_form", forms, forms.front(), "how 2^n is multiplied in");
+    if (hasExp && isNonPositiveOnly)
+      add("exp_base", {"e", "2"}, "e",
+          "2: the argument is rounded once more on the way to a power of two");
     if (hasWide && !target.hasFeature("avx512vl"))
       space.constraints.push_back(
           Json::array({"or", Json::array({"==", knob("vector_bytes"), 64}),

@@ -93,6 +93,7 @@ RowDecisions kernelbrain::strategy::rowDecisions(const RowKernel &kernel,
   options.expForm = form == "scale"   ? ExpForm::Scale
                     : form == "flush" ? ExpForm::Flush
                                       : ExpForm::Split;
+  options.expBase2 = textKnob(recipe, "exp_base") == "2";
   options.expDegree = integerKnob(recipe, "exp_degree", 6);
   options.erfDegree = integerKnob(recipe, "erf_degree", 14);
   options.prefetchRows = integerKnob(recipe, "prefetch_rows", 0);

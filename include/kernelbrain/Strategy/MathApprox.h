@@ -26,12 +26,19 @@ enum class ExpForm {
   Flush
 };
 
-/// e^x; 0 at -inf, inf at inf. Degree 4: 43 ulp; 5: 3 ulp; 6 (and more): 1 ulp.
-/// `nonPositive`: x is known to be no more than 0, or NaN.
+struct ExpOptions {
+  ExpForm form = ExpForm::Split;
+  int degree = 6;           ///< of the polynomial, 4 to 6
+  bool nonPositive = false; ///< x is known to be no more than 0, or NaN
+  /// With `nonPositive`: fewer instructions, and |x| / 10 ulp more error.
+  bool base2 = false;
+};
+
+/// e^x; 0 at -inf, inf at inf. Degree 4: 43 ulp; 5: 3 ulp; 6: 1 ulp.
 llvm::SmallVector<mlir::Value, 4> emitExp(mlir::OpBuilder &builder,
                                           mlir::Location loc,
-                                          mlir::ValueRange x, ExpForm form,
-                                          int degree, bool nonPositive);
+                                          mlir::ValueRange x,
+                                          ExpOptions options);
 
 /// The natural logarithm, 1 ulp; -inf at 0, NaN below, inf at inf; denormals
 /// are exact like the others.

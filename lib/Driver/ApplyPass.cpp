@@ -105,7 +105,7 @@ Status ApplyPass::select(const std::vector<EntryToApply> &entries,
     bool usable = !result.variant.implementation.empty() &&
                   (result.proven || unproven);
     if (!result.proven)
-      op.emitRemark("entry for kernel '")
+      emitRemark(op.getLoc(), "entry for kernel '")
           << op.getSymName() << "' is unproven"
           << (usable ? ", and selected all the same: " : ", and not selected: ")
           << result.why;
@@ -157,12 +157,12 @@ Status ApplyPass::apply(ModuleOp module) {
 
 void ApplyPass::runOnOperation() {
   if (threads != 1) {
-    getOperation().emitError("threads=")
+    emitError(getOperation().getLoc(), "threads=")
         << threads << " is not supported by this version; use threads=1";
     return signalPassFailure();
   }
   if (Status ok = apply(getOperation()); !ok) {
-    getOperation().emitError(ok.error().message);
+    emitError(getOperation().getLoc(), ok.error().message);
     signalPassFailure();
   }
 }

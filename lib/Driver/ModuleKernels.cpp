@@ -88,7 +88,7 @@ LogicalResult kernelbrain::attachVariant(kb::KernelOp kernel,
     implementation = parseSourceString<ModuleOp>(variant.implementation, config,
                                                  "implementation");
     if (!implementation)
-      return kernel.emitError("cannot read the implementation of kernel '")
+      return emitError(kernel.getLoc(), "cannot read the implementation of kernel '")
              << kernel.getSymName() << "'";
   }
   OpBuilder builder(context);

@@ -18,12 +18,11 @@ namespace kernelbrain {
 
 /// What this version does not do yet is refused by name.
 static LogicalResult
-refuseLater(llvm::ArrayRef<std::pair<StringRef, bool>> given,
-            function_ref<InFlightDiagnostic()> emitError) {
+refuseLater(llvm::ArrayRef<std::pair<StringRef, bool>> given, Location loc) {
   for (auto [option, isGiven] : given)
     if (isGiven)
-      return emitError() << "option '" << option
-                         << "' is not supported by this version";
+      return emitError(loc, "option '")
+             << option << "' is not supported by this version";
   return success();
 }
 
@@ -75,7 +74,6 @@ SessionOptions SearchPass::sessionOptions() const {
 
 void SearchPass::runOnOperation() {
   ModuleOp module = getOperation();
-  auto emitError = [&] { return module.emitError(); };
   if (failed(refuseLater({{"max-tokens", maxTokens != 0},
                           {"max-cost", maxCost != 0},
                           {"strategy-library", !strategyLibrary.empty()},
@@ -83,11 +81,11 @@ void SearchPass::runOnOperation() {
                           {"llm-model", !llmModel.empty()},
                           {"adapt", adapt},
                           {"show-prompts", showPrompts}},
-                         emitError)))
+                         module.getLoc())))
     return signalPassFailure();
   SessionOptions options = sessionOptions();
   if (Status ok = options.resolve(); !ok) {
-    module.emitError(ok.error().message);
+    emitError(module.getLoc(), ok.error().message);
     return signalPassFailure();
   }
   std::optional<std::reference_wrapper<InputProgram>> input =

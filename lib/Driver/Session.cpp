@@ -30,7 +30,7 @@ Session::Impl::~Impl() { --interrupt.searches; }
 
 FailureOr<SessionSummary> Session::Impl::run() {
   auto fail = [&](const Error &error) -> LogicalResult {
-    return module.emitError(error.message);
+    return emitError(module.getLoc(), error.message);
   };
   if (Status ok = compose(); !ok)
     return fail(ok.error());
@@ -71,7 +71,7 @@ std::string Session::Impl::hashRun() {
 void Session::Impl::remarkStock() {
   for (ModuleKernel &entry : kernels)
     if (!entry.leftStock.empty())
-      entry.op.emitRemark("kernel '")
+      emitRemark(entry.op.getLoc(), "kernel '")
           << entry.kernel.name << "' (" << entry.kernel.kind
           << ") stays stock: " << entry.leftStock;
 }

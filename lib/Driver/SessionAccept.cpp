@@ -25,14 +25,14 @@ LogicalResult Session::Impl::attachWinners() {
                           search::BuildOutput::Implementation});
   auto built = builder->buildAll(std::move(requests));
   if (!built)
-    return module.emitError(built.error().message);
+    return emitError(module.getLoc(), built.error().message);
   auto next = built->begin();
   for (SessionWinner &winner : winners) {
     kb::KernelOp op = winner.kernel->op;
     if (!winner.fromDatabase) {
       search::BuildResult &implementation = *next++;
       if (implementation.disposition != Disposition::Passed)
-        return op.emitError("cannot build the winner of kernel '")
+        return emitError(op.getLoc(), "cannot build the winner of kernel '")
                << op.getSymName() << "' again: " << implementation.reason;
       winner.variant.implementation = std::move(implementation.implementation);
       winner.variant.workspaceBytes =
@@ -105,7 +105,7 @@ Status Session::Impl::rollBack(const Rollback &rollback) {
     if (winner->kernel->kernel.name != rollback.kernel)
       continue;
     kb::KernelOp op = winner->kernel->op;
-    op.emitRemark("kernel '") << rollback.kernel << "' is rolled back: "
+    emitRemark(op.getLoc(), "kernel '") << rollback.kernel << "' is rolled back: "
                               << rollback.reason;
     Measurement measurement = winner->variant.measurement;
     measurement.disposition = Disposition::RolledBack;
@@ -153,7 +153,7 @@ Status Session::Impl::finish() {
   progress->hide();
   llvm::errs() << report::summaryText(runRecord);
   if (options.isDryRun() && !winners.empty())
-    module.emitWarning("winners of a dry run are unproven: no device has "
+    emitWarning(module.getLoc(), "winners of a dry run are unproven: no device has "
                        "checked them");
   return {};
 }

@@ -77,7 +77,7 @@ Status SessionOptions::resolve() {
   if (proposer != "replay" && !replay.empty())
     return Error{"option 'replay' needs proposer=replay"};
   std::string why;
-  if (!llvm::Regex(kernels).isValid(why))
+  if (!kernels.empty() && !llvm::Regex(kernels).isValid(why))
     return Error{"option 'kernels' is no regular expression: " + why};
   if (budgetSeconds < 0)
     budgetSeconds = maxVariants > 0 ? 0 : 60;

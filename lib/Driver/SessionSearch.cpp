@@ -99,7 +99,7 @@ Status Session::Impl::applyProven() {
     const ModuleKernel *kernel = proven[i].kernel;
     if (!result.proven) {
       mlir::Operation *op = proven[i].kernel->op;
-      op->emitRemark("entry of the tuning database for kernel '")
+      mlir::emitRemark(op->getLoc(), "entry of the tuning database for kernel '")
           << kernel->kernel.name << "' is unproven: " << result.why;
       seeds[kernel->kernel.hash].push_back(result.entry.recipe);
       continue;
@@ -244,7 +244,7 @@ void Session::Impl::collectOutcome(const search::ModuleOutcome &outcome) {
     const ModuleKernel *kernel = byName.at(result.kernel);
     if (!result.winner) {
       mlir::Operation *op = kernel->op;
-      op->emitRemark("kernel '")
+      mlir::emitRemark(op->getLoc(), "kernel '")
           << result.kernel << "' stays stock: no variant was accepted ("
           << toString(result.stop)
           << (result.message.empty() ? "" : ", " + result.message) << ")";

@@ -126,10 +126,10 @@ KernelCutter::argumentWithExtent(unsigned extentClass) {
 bool KernelCutter::canRecover(Value scalar) {
   if (matchPattern(scalar, m_Constant()) || isInside(graph.nodeOf(scalar)))
     return true;
+  if (scalar.getType().isIndex() && argumentWithExtent(dims.of(scalar)))
+    return true;
   if (!isRecoverableScalar(scalar))
     return false;
-  if (argumentWithExtent(dims.of(scalar)))
-    return true;
   if (auto dim = scalar.getDefiningOp<tensor::DimOp>())
     return inputs.contains(dim.getSource());
   return llvm::all_of(scalar.getDefiningOp()->getOperands(),

@@ -16,7 +16,10 @@ Value KernelCutter::cloneScalar(Value scalar, OpBuilder &builder) {
     return known;
   Operation *producer = scalar.getDefiningOp();
   if (!matchPattern(scalar, m_Constant())) {
-    if (std::optional<DimKey> same = argumentWithExtent(dims.of(scalar))) {
+    std::optional<DimKey> same;
+    if (scalar.getType().isIndex())
+      same = argumentWithExtent(dims.of(scalar));
+    if (same) {
       bool isInput = inputs.contains(same->first);
       Value argument =
           isInput ? kernel.getInputs()[llvm::find(getInputs(), same->first) -

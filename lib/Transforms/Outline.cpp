@@ -32,7 +32,19 @@ struct OutlinePass : kernelbrain::impl::OutlinePassBase<OutlinePass> {
   void runOnOperation() override;
 };
 
+/// Kernels need the name of their module.
+LogicalResult checkKernelsName(ModuleOp module) {
+  StringRef name = kb::KBDialect::getKernelsModuleName();
+  Operation *taken = SymbolTable::lookupSymbolIn(module, name);
+  if (!taken || isa<ModuleOp>(taken))
+    return success();
+  return taken->emitError("expected a module of kernels by the name '")
+         << name << "', found '" << taken->getName() << "'";
+}
+
 void OutlinePass::runOnOperation() {
+  if (failed(checkKernelsName(getOperation())))
+    return signalPassFailure();
   std::optional<llvm::Regex> wanted;
   if (!kernelNames.empty()) {
     wanted.emplace(kernelNames);

@@ -85,6 +85,20 @@ func.func @generates(%n: index) -> tensor<?xindex> {
   } : tensor<?xindex>
   return %r : tensor<?xindex>
 }
+func.func @unknown_extent(%x: tensor<?xf32>, %y: tensor<?xf32>) -> tensor<?xf32> {
+  // expected-remark @+1 {{stays as it is: the region has a result whose extent is not known before it runs}}
+  %r = tensor.concat dim(0) %x, %y : (tensor<?xf32>, tensor<?xf32>) -> tensor<?xf32>
+  return %r : tensor<?xf32>
+}
+func.func @computed_scalar(%x: tensor<4x8xf32>) -> tensor<4xf32> {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4xf32>
+  %f = tensor.extract %x[%c0, %c0] : tensor<4x8xf32>
+  // expected-remark @+1 {{stays as it is: captures a scalar that is not a constant}}
+  %r = linalg.fill ins(%f : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  return %r : tensor<4xf32>
+}
 // expected-remark @+1 {{stays as it is: the region holds 'func.call', which kb-compile does not know}}
 func.func @whole(%x: tensor<4xf32>) -> tensor<4xf32> attributes {kb.kernel} {
   %r = call @callee(%x) : (tensor<4xf32>) -> tensor<4xf32>

@@ -271,8 +271,22 @@ func.func @slices(%x: tensor<8x8xf32>, %i: index) -> tensor<4x8xf32> {
 
 // -----
 
-// A reduction between two elementwise operations that both read the first one
-// must not end up between the two calls of one kernel: no cycles.
+// An extent that only the program knows is that of an argument.
+// CHECK-LABEL: func.func @sized_slice(
+// CHECK-SAME:    %{{.*}}: tensor<?x8xf32>, %[[N:.*]]: index
+// CHECK:         %[[S:.*]] = tensor.extract_slice
+// CHECK:         kb.call {{.*}} ins(%[[S]] : tensor<?x8xf32>)
+func.func @sized_slice(%x: tensor<?x8xf32>, %n: index) -> tensor<?x8xf32> {
+  %s = tensor.extract_slice %x[0, 0] [%n, 8] [1, 1] : tensor<?x8xf32> to tensor<?x8xf32>
+  %e = tensor.empty(%n) : tensor<?x8xf32>
+  %r = linalg.exp ins(%s : tensor<?x8xf32>) outs(%e : tensor<?x8xf32>) -> tensor<?x8xf32>
+  return %r : tensor<?x8xf32>
+}
+
+// -----
+
+// Two operations with something between them that stays are two kernels: a
+// region on both sides of it would be a cycle.
 // CHECK-LABEL: func.func @acyclic(
 // CHECK:         %[[A:.*]] = kb.call
 // CHECK:         %[[C:.*]] = call @opaque(%[[A]])

@@ -53,7 +53,11 @@ private:
   // RowSweep.cpp: sweeps over columns and reductions.
   void emitSweep(const Sweep &sweep, unsigned number, bool nontemporal);
   void prepareSweep(const Sweep &sweep, unsigned number);
+  void runSlots(const Sweep &sweep, llvm::MutableArrayRef<Slot> slots,
+                Values &accumulators);
   Values emitVectors(const Sweep &sweep, Values accumulators);
+  Values emitDynamicVectors(const Sweep &sweep, Values accumulators,
+                            Body unrolled);
   Values emitScalars(const Sweep &sweep, Values accumulators, Value from);
   Values emitSlots(const Sweep &sweep, llvm::MutableArrayRef<Slot> slots,
                    mlir::ValueRange accumulators);

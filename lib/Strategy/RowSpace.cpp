@@ -128,7 +128,9 @@ Estimate kernelbrain::strategy::estimateRows(const RowProgram &program,
   // A 512-bit instruction takes two passes through 256-bit units on some
   // machines, but half the decoding.
   double cycles = decisions.vectorBytes == 64 ? 0.8 : 0.5;
-  double perRow = vectorWork(program, plan, options) * vectors * cycles;
+  // A processor does not look far enough ahead to hide a long chain alone.
+  double chain = options.pack == 1 ? 1.2 : 1.0;
+  double perRow = vectorWork(program, plan, options) * vectors * cycles * chain;
   for (const Sweep &sweep : plan.sweeps) {
     // Chains of accumulators, and ends of loops and of reductions.
     double latency = sweep.reductions.empty() ? 0 : 4.0 / options.unroll;
@@ -149,17 +151,19 @@ Estimate kernelbrain::strategy::estimateRows(const RowProgram &program,
     // A plain store reads its line first, unless that is in a cache anyway.
     stores += bytes * (isPast ? (isBig ? 1 : 4) : (isBig ? 2 : 1));
   }
-  double rate = footprint > target.l3Bytes ? target.dramBytesPerSecond
-                : isBig                    ? target.cacheBytesPerSecond
-                                           : 4 * target.cacheBytesPerSecond;
-  double memory = (read + stores) / rate;
+  double outside = std::max(0.0, footprint - target.l3Bytes);
+  double share = footprint > 0 ? outside / footprint : 0;
+  double memory =
+      (read + stores) *
+      (share / target.dramBytesPerSecond +
+       (1 - share) / (target.cacheBytesPerSecond * (isBig ? 1 : 4)));
   // Half of the shorter one hides behind the longer one.
   Estimate estimate;
   estimate.timeNs =
       1e9 * (std::max(compute, memory) + 0.5 * std::min(compute, memory));
-  double outside = std::max(0.0, footprint - target.l3Bytes);
+  // Far above what one core was ever seen to move.
   estimate.boundNs =
-      1e9 * std::max(outside / (4 * target.dramBytesPerSecond),
+      1e9 * std::max(outside / (16 * target.dramBytesPerSecond),
                      footprint / (16 * target.cacheBytesPerSecond));
   if (codeSize(program, plan, options) > maxInstructions)
     estimate.rejection = "the unrolled code is too long";

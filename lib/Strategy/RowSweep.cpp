@@ -55,73 +55,82 @@ RowEmitter::Values RowEmitter::initialAccumulators(const Sweep &sweep) {
   return all;
 }
 
-/// The columns in vectors: an unrolled loop, then single vectors, then a masked
-/// one. Accumulators are ordered by slot, then by reduction.
+/// Runs the slots, `pack` of them side by side. Accumulators are ordered by
+/// slot, then by reduction.
+void RowEmitter::runSlots(const Sweep &sweep, MutableArrayRef<Slot> slots,
+                          Values &accumulators) {
+  size_t width = accumulators.size() / options.unroll;
+  for (size_t first = 0; first < slots.size(); first += options.pack) {
+    MutableArrayRef<Slot> group = slots.slice(
+        first, std::min<size_t>(options.pack, slots.size() - first));
+    auto position = accumulators.begin() + group.front().number * width;
+    Values mine(position, position + group.size() * width);
+    llvm::copy(emitSlots(sweep, group, mine), position);
+  }
+}
+
+/// The columns in vectors: an unrolled loop, then what is left.
 RowEmitter::Values RowEmitter::emitVectors(const Sweep &sweep,
                                            Values accumulators) {
-  const Extent &columns = program.columns();
   int64_t lanes = options.lanes, step = lanes * options.unroll;
-  size_t width = accumulators.size() / options.unroll;
-  auto run = [&](MutableArrayRef<Slot> slots, Values &all) {
-    auto first = all.begin() + slots.front().number * width;
-    Values mine(first, first + slots.size() * width);
-    llvm::copy(emitSlots(sweep, slots, mine), first);
-  };
-  auto runOne = [&](Value column, unsigned number, Value mask, Values &all) {
-    Slot slot(lanes, number, column, mask);
-    run(slot, all);
-  };
   auto unrolled = [&](Value column, ValueRange old) {
     Values all(old);
     emitPrefetch(Slot(lanes, 0, column));
-    for (int64_t first = 0; first < options.unroll; first += options.pack) {
-      SmallVector<Slot, 0> slots;
-      for (int64_t number = first;
-           number < std::min(first + options.pack, options.unroll); ++number)
-        slots.emplace_back(lanes, number,
-                           addIndex(column, index(number * lanes)));
-      run(slots, all);
-    }
+    SmallVector<Slot, 0> slots;
+    for (int64_t number = 0; number < options.unroll; ++number)
+      slots.emplace_back(lanes, number,
+                         addIndex(column, index(number * lanes)));
+    runSlots(sweep, slots, all);
     return all;
   };
-  if (columns.isStatic()) {
-    int64_t count = columns.factor, mainEnd = count / step * step;
-    if (mainEnd)
-      accumulators =
-          emitLoop(index(0), index(mainEnd), step, accumulators, unrolled);
-    int64_t column = mainEnd;
-    for (; column + lanes <= count; column += lanes)
-      runOne(index(column), (column - mainEnd) / lanes, nullptr, accumulators);
-    if (column == count || options.tail == Tail::Scalar)
-      return accumulators;
+  const Extent &columns = program.columns();
+  if (!columns.isStatic())
+    return emitDynamicVectors(sweep, accumulators, unrolled);
+  int64_t count = columns.factor, column = count / step * step;
+  if (column)
+    accumulators =
+        emitLoop(index(0), index(column), step, accumulators, unrolled);
+  SmallVector<Slot, 0> slots;
+  for (; column + lanes <= count; column += lanes)
+    slots.emplace_back(lanes, slots.size(), index(column));
+  if (column != count && options.tail == Tail::Mask) {
     SmallVector<bool> exists(lanes);
     for (int64_t lane = 0; lane < count - column; ++lane)
       exists[lane] = true;
     Value mask = arith::ConstantOp::create(builder, loc,
                                            builder.getBoolVectorAttr(exists));
-    runOne(index(column), (column - mainEnd) / lanes % options.unroll, mask,
-           accumulators);
-    return accumulators;
+    slots.emplace_back(lanes, slots.size(), index(column), mask);
   }
-  Value count = extentValue(columns);
+  runSlots(sweep, slots, accumulators);
+  return accumulators;
+}
+
+RowEmitter::Values RowEmitter::emitDynamicVectors(const Sweep &sweep,
+                                                  Values accumulators,
+                                                  Body unrolled) {
+  int64_t lanes = options.lanes;
+  Value count = extentValue(program.columns());
   auto wholeEnd = [&](int64_t size) -> Value {
     Value rest = arith::RemUIOp::create(builder, loc, count, index(size));
     return arith::SubIOp::create(builder, loc, count, rest);
   };
-  Value mainEnd = wholeEnd(step);
-  accumulators = emitLoop(index(0), mainEnd, step, accumulators, unrolled);
-  Value end = options.tail == Tail::Scalar ? wholeEnd(lanes) : count;
-  return emitLoop(
-      mainEnd, end, lanes, accumulators, [&](Value column, ValueRange old) {
-        Values all(old);
-        Value mask;
-        if (options.tail == Tail::Mask)
-          mask = vector::CreateMaskOp::create(
-              builder, loc, VectorType::get({lanes}, builder.getI1Type()),
-              ValueRange{arith::SubIOp::create(builder, loc, count, column)});
-        runOne(column, 0, mask, all);
-        return all;
-      });
+  Value mainEnd = wholeEnd(lanes * options.unroll);
+  accumulators = emitLoop(index(0), mainEnd, lanes * options.unroll,
+                          accumulators, unrolled);
+  bool masks = options.tail == Tail::Mask;
+  auto single = [&](Value column, ValueRange old) {
+    Values all(old);
+    Slot slot(lanes, 0, column);
+    auto type = VectorType::get({lanes}, builder.getI1Type());
+    if (masks)
+      slot.mask = vector::CreateMaskOp::create(
+          builder, loc, type,
+          ValueRange{arith::SubIOp::create(builder, loc, count, column)});
+    runSlots(sweep, slot, all);
+    return all;
+  };
+  return emitLoop(mainEnd, masks ? count : wholeEnd(lanes), lanes, accumulators,
+                  single);
 }
 
 RowEmitter::Values RowEmitter::emitScalars(const Sweep &sweep,

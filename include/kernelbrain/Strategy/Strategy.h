@@ -22,7 +22,23 @@
 
 namespace kernelbrain::strategy {
 
-/// What instantiate() made.
+/// What instantiate() made. The lowering of the function may count on, and has
+/// to keep, these forms (measured; each one lost costs a factor):
+/// - Vectors have one dimension and the register's size, or that of a half or
+///   smaller one on the way to a scalar; no vector-to-scf lowering is needed but
+///   for `vector.create_mask`, `maskedload` and `maskedstore`.
+/// - Arguments are read through `memref.reinterpret_cast` to one dimension
+///   (`expand-strided-metadata` or `finalize-memref-to-llvm` lowers it).
+/// - `arith.cmpf` with `arith.select` on the same operands is one instruction;
+///   nothing may turn it into `maximumf`, and `arith-expand` must not run on
+///   `maximumf`.
+/// - `fastmath<contract>` lets LLVM fuse; `vector.reduction <add>` carries
+///   `fastmath<reassoc>`. Flags are never widened: NaN and infinities are kept.
+/// - `vector.store` with `nontemporal` and `alignment = 64` stands under a test
+///   of the address and before an `llvm.x86.sse.sfence`.
+/// - `llvm.call_intrinsic` names x86 instructions of the target's features.
+/// - Operations of math that strategies do not approximate (f64, sin, pow, ...)
+///   stay vectors and go to libm an element at a time.
 struct Instance {
   /// `func.func @<kernel>(memref...) -> i32` in the given module: a dense
   /// row-major memref for each kernel argument (inputs, then outputs), then

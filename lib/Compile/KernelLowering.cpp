@@ -83,27 +83,24 @@ static std::string checkSize(ModuleOp module, int64_t limit) {
 // Lowering
 //===----------------------------------------------------------------------===//
 
-static int64_t integerKnob(const Recipe &recipe, const std::string &name,
-                           int64_t otherwise) {
-  auto knob = recipe.knobs.find(name);
-  if (knob == recipe.knobs.end())
-    return otherwise;
-  const int64_t *value = std::get_if<int64_t>(&knob->second);
-  return value ? *value : otherwise;
+/// The passes that a stock lowering begins with: the recipe's own, or fusion
+/// unless the recipe says `fuse` 0.
+static std::string stockPipeline(const Recipe &recipe) {
+  auto pipeline = recipe.knobs.find("pipeline");
+  if (pipeline != recipe.knobs.end())
+    return std::get<std::string>(pipeline->second);
+  auto fuse = recipe.knobs.find("fuse");
+  bool fused = fuse == recipe.knobs.end() || fuse->second != KnobValue(int64_t(0));
+  return fused ? fusionPipeline.str() : "";
 }
 
 static FailureOr<strategy::Instance>
 instantiate(kb::KernelOp payload, const Recipe &recipe, const Target &target,
             StrategyList strategies, ModuleOp module) {
-  if (recipe.strategy == "stock")
-    return instantiateStock(payload, integerKnob(recipe, "fuse", 1) != 0,
-                            module);
-  if (recipe.strategy == "reference") {
-    if (failed(promoteFloats(payload)))
-      return failure();
-    return instantiateStock(payload, integerKnob(recipe, "fuse", 1) != 0,
-                            module);
-  }
+  if (recipe.strategy == "reference" && failed(promoteFloats(payload)))
+    return failure();
+  if (recipe.strategy == "stock" || recipe.strategy == "reference")
+    return instantiateStock(payload, stockPipeline(recipe), module);
   for (const auto &strategy : strategies)
     if (strategy->getName() == recipe.strategy)
       return strategy->instantiate(payload, target, recipe, module);

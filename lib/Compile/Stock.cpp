@@ -45,17 +45,17 @@ static func::FuncOp makeFunction(kb::KernelOp kernel, ModuleOp module) {
   return function;
 }
 
-FailureOr<strategy::Instance> instantiateStock(kb::KernelOp kernel, bool fuse,
+FailureOr<strategy::Instance> instantiateStock(kb::KernelOp kernel,
+                                               StringRef pipeline,
                                                ModuleOp module) {
   func::FuncOp function = makeFunction(kernel, module);
-  std::string pipeline;
-  if (fuse)
-    pipeline = "func.func(linalg-fuse-elementwise-ops),";
-  pipeline += "canonicalize,cse,eliminate-empty-tensors,one-shot-bufferize{"
-              "allow-return-allocs-from-loops},canonicalize,"
-              "buffer-deallocation-pipeline,convert-bufferization-to-memref,"
-              "canonicalize";
-  if (failed(runPipeline(module, pipeline)))
+  if (!pipeline.empty() && failed(runPipeline(module, pipeline)))
+    return failure();
+  if (failed(runPipeline(
+          module, "canonicalize,cse,eliminate-empty-tensors,one-shot-bufferize{"
+                  "allow-return-allocs-from-loops},canonicalize,"
+                  "buffer-deallocation-pipeline,convert-bufferization-to-"
+                  "memref,canonicalize")))
     return failure();
   expandStridedCopies(module);
   if (failed(runPipeline(module, "func.func(convert-linalg-to-loops,"

@@ -13,9 +13,16 @@ namespace kernelbrain::compile {
 mlir::LogicalResult promoteFloats(kb::KernelOp kernel);
 
 /// Lowers a kernel with upstream's passes to loops over memrefs in `module`, as
-/// Strategy::instantiate() would. `fuse`: fuse elementwise operations first.
+/// Strategy::instantiate() would. `pipeline` runs first, on a module with one
+/// function that works on tensors between conversions from and to its buffers;
+/// it may lower as far as it likes.
 mlir::FailureOr<strategy::Instance>
-instantiateStock(kb::KernelOp kernel, bool fuse, mlir::ModuleOp module);
+instantiateStock(kb::KernelOp kernel, llvm::StringRef pipeline,
+                 mlir::ModuleOp module);
+
+/// The pipeline of the stock lowering with elementwise fusion.
+constexpr llvm::StringLiteral fusionPipeline =
+    "func.func(linalg-fuse-elementwise-ops)";
 
 /// Moves the heap allocations of `function` that have a static shape and a
 /// matching deallocation into one workspace, a new last argument of type

@@ -129,8 +129,13 @@ BuiltVariant VariantBuild::run() {
 // Rung 0
 //===----------------------------------------------------------------------===//
 
-/// The strategies that always exist have one optional knob.
+/// The strategies that always exist have one optional knob: `fuse`, or, for an
+/// embedder's own baseline, the text of a `pipeline`.
 bool VariantBuild::checkReserved() {
+  auto pipeline = recipe.knobs.find("pipeline");
+  if (pipeline != recipe.knobs.end() && recipe.knobs.size() == 1)
+    return std::holds_alternative<std::string>(pipeline->second) ||
+           fail(Disposition::InvalidRecipe, "knob 'pipeline' is no text");
   SearchSpace space;
   space.strategy = recipe.strategy;
   Knob fuse;

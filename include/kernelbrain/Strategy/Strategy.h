@@ -25,8 +25,8 @@ namespace kernelbrain::strategy {
 /// What instantiate() made. The lowering of the function may count on, and has
 /// to keep, these forms (measured; each one lost costs a factor):
 /// - Vectors have one dimension and the register's size, or that of a half or
-///   smaller one on the way to a scalar; no vector-to-scf lowering is needed but
-///   for `vector.create_mask`, `maskedload` and `maskedstore`.
+///   smaller one on the way to a scalar; no vector-to-scf lowering is needed
+///   but for `vector.create_mask`, `maskedload` and `maskedstore`.
 /// - Arguments are read through `memref.reinterpret_cast` to one dimension
 ///   (`expand-strided-metadata` or `finalize-memref-to-llvm` lowers it).
 /// - `arith.cmpf` with `arith.select` on the same operands is one instruction;

@@ -105,7 +105,7 @@ def text(run):
         notes.append(f"- {record['file']}: error against {record['reference']}: " + ", ".join(errors))
         notes += [f"  - no {name}: {reason}" for name, reason in record["missing"].items()]
         notes += [f"  - {name}: {s['winners']} of {s['kernels']} kernels replaced, {s['variants']} variants"
-                  + (f", {s['seconds']} s" if "seconds" in s else "") + f", ended by {s['reason']}"
+                  + (f", {s['seconds']} s" if "seconds" in s else "") + f", stopped: {s['stop']}"
                   for name, s in record["searches"].items()]
         faults = [f"{name} {c['faults']}" for name, c in record["columns"].items() if c["faults"]]
         if faults:

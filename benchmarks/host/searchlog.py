@@ -4,13 +4,14 @@ import pathlib
 
 
 def read_events(path):
-    """The events of a log; an unfinished last line is left out."""
+    """The events of a log or journal, their `type` beside their members; an unfinished last line is left out."""
     events = []
     for line in pathlib.Path(path).read_text().splitlines():
         try:
-            events.append(json.loads(line))
+            event = json.loads(line)
         except json.JSONDecodeError:
             break
+        events.append({"type": event.get("type"), **event.get("data", event)})
     return events
 
 
@@ -25,4 +26,4 @@ def outcome(path):
     winners = {e["kernel"] for e in of_type(events, "accepted") if (e["kernel"], e["ticket"]) not in rolled_back}
     finished = of_type(events, "run_finished")
     return {"kernels": len(of_type(events, "kernel_started")), "variants": len(of_type(events, "trial")),
-            "winners": len(winners), "reason": finished[-1].get("reason") if finished else "unfinished"}
+            "winners": len(winners), "stop": finished[-1]["stop"] if finished else "unfinished"}

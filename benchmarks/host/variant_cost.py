@@ -26,7 +26,7 @@ import time
 from searchlog import of_type, read_events
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-STAGES = ("static", "build", "check", "time")
+STAGES = ("static", "build", "check", "quick", "full")  # rungs 0 to 4
 PR_SET_CHILD_SUBREAPER = 36
 
 
@@ -54,18 +54,20 @@ def summarise(events):
     trials = of_type(events, "trial")
     costs = {}
     for stage in STAGES:
-        values = [t["costs_ns"][stage] / 1e6 for t in trials if t.get("costs_ns", {}).get(stage)]
+        values = [t["costs"][f"{stage}_ns"] / 1e6 for t in trials if t["costs"][f"{stage}_ns"]]
         if values:
             costs[stage] = {"variants": len(values), "median": statistics.median(values),
                             "p90": quantile(values, 0.9), "max": max(values), "sum": sum(values)}
-    whole = [sum(t.get("costs_ns", {}).values()) / 1e6 for t in trials]
+    whole = [sum(t["costs"][f"{stage}_ns"] for stage in STAGES) / 1e6 for t in trials]
     ended = collections.Counter(t["measurement"]["disposition"] for t in trials)
-    rungs = collections.Counter(t["rung"] for t in trials)
+    rungs = collections.Counter(t["measurement"]["rung"] for t in trials)
     finished = ([{}] + of_type(events, "run_finished"))[-1]
+    accepted = [e["wall_ns"] / 1e9 for kind in ("accepted", "rolled_back") for e in of_type(events, kind)]
     return {
         "variants": len(trials), "stages_ms": costs, "whole_ms": statistics.median(whole) if whole else None,
         "dispositions": dict(ended.most_common()), "highest_rungs": dict(sorted(rungs.items())),
-        "ledger": finished.get("ledger"), "reason": finished.get("reason"),
+        "acceptance_s": accepted, "setup_s": finished.get("setup_ns", 0) / 1e9, "spent": finished.get("spent"),
+        "stop": finished.get("stop", "unfinished"),
     }
 
 
@@ -170,8 +172,10 @@ def print_summary(numbers):
               f"{row['sum'] / 1e3:8.2f}")
     print("\nended as: " + ", ".join(f"{name} {count}" for name, count in numbers["dispositions"].items()))
     print("highest rung: " + ", ".join(f"{rung}: {count}" for rung, count in numbers["highest_rungs"].items()))
-    if ledger := numbers["ledger"]:
-        print("ledger: " + ", ".join(f"{key} {value}" for key, value in ledger.items()))
+    print(f"set-up (inputs, references, baselines) {numbers['setup_s']:.1f} s, acceptances "
+          f"{sum(numbers['acceptance_s']):.1f} s, stopped: {numbers['stop']}")
+    for key, value in (numbers["spent"] or {}).items():
+        print(f"spent: {key.removesuffix('_ns')} " + (f"{value / 1e9:.1f} s" if key.endswith("_ns") else f"{value}"))
 
 
 def print_processes(numbers):

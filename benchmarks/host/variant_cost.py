@@ -141,6 +141,13 @@ class Sampler(threading.Thread):
         self.join()
 
 
+def machine_busy():
+    """Seconds that the cores have been busy so far, and have been there, since the machine started."""
+    fields = [int(f) for f in pathlib.Path("/proc/stat").read_text().splitlines()[0].split()[1:9]]
+    ticks = os.sysconf("SC_CLK_TCK")
+    return (sum(fields) - fields[3] - fields[4]) / ticks, sum(fields) / ticks
+
+
 def search(args, log):
     """Runs kb-opt; numbers about its processes."""
     kb_opt = ROOT / args.kb_build / "bin/kb-opt"
@@ -149,18 +156,21 @@ def search(args, log):
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # orphans of kb-opt stay in sight
         sampler = Sampler(args.interval_ms / 1e3)
         before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
+        busy, there = machine_busy()
         child = subprocess.Popen([kb_opt, args.run, f"--kb-optimize={options}", "-o", os.devnull],
                                  stdin=subprocess.DEVNULL)
         sampler.start()
         status = child.wait()
         seconds = time.monotonic() - start
         sampler.stop()
+    busy_now, there_now = machine_busy()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     memory = {role: {"largest_process_mib": sampler.single[role] / 1024, "together_mib": sampler.group[role] / 1024,
                      "most_at_once": sampler.count[role]} for role in sorted(sampler.single)}
     return {"exit_status": status, "wall_s": seconds, "cpu_s": used, "cores": len(os.sched_getaffinity(0)),
-            "busy_share": used / seconds / len(os.sched_getaffinity(0)), "samples": sampler.samples, "memory": memory}
+            "busy_share": used / seconds / len(os.sched_getaffinity(0)),
+            "machine_busy_share": (busy_now - busy) / (there_now - there), "samples": sampler.samples, "memory": memory}
 
 
 def print_summary(numbers):
@@ -180,7 +190,7 @@ def print_summary(numbers):
 
 def print_processes(numbers):
     print(f"\nwall {numbers['wall_s']:.1f} s, CPU {numbers['cpu_s']:.1f} s: {numbers['busy_share']:.0%} of "
-          f"{numbers['cores']} cores busy")
+          f"{numbers['cores']} cores busy with this run, {numbers['machine_busy_share']:.0%} with anything")
     print(f"{'process':12} {'largest MiB':>12} {'together MiB':>13} {'most at once':>13}")
     for role, row in numbers["memory"].items():
         print(f"{role:12} {row['largest_process_mib']:12.0f} {row['together_mib']:13.0f} {row['most_at_once']:13}")

@@ -270,6 +270,9 @@ int Runner::serve() {
 
 int serveRunner(const RunnerOptions &options) {
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // A sanitizer's handlers would turn a crash into an exit.
+  for (int fault : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGTRAP})
+    ::signal(fault, SIG_DFL);
   // Code that prints (a failing cf.assert does) must not write into replies.
   int replies = ::fcntl(1, F_DUPFD_CLOEXEC, 10);
   int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);

@@ -125,6 +125,7 @@ static bool restrictCalls(bool) { return false; }
 // Limits
 //===----------------------------------------------------------------------===//
 
+#ifndef KB_HAS_ADDRESS_SANITIZER
 static int64_t mappedBytes() {
   long pages = 0;
   if (FILE *file = std::fopen("/proc/self/statm", "re")) {
@@ -134,6 +135,7 @@ static int64_t mappedBytes() {
   }
   return int64_t(pages) * ::sysconf(_SC_PAGESIZE);
 }
+#endif
 
 static bool limit(__rlimit_resource resource, uint64_t value) {
   rlimit limits{value, value};

@@ -58,7 +58,7 @@ static void judgeNoise(TimingSummary &summary) {
         "half of the runs of the same code spread over " + percent(spread);
   double doubt = 1.1 * std::max({spread, control.middle, 1 / control.middle});
   bool isDecided = ratio.low > doubt || ratio.high < 1 / doubt;
-  bool clocksAgree = std::fabs(summary.cpuRatio / ratio.middle - 1) <= 0.05;
+  bool clocksAgree = std::fabs(summary.cpuRatio / ratio.middle - 1) <= 0.1;
   if (!clocksAgree)
     summary.noise = "wall time and CPU time disagree";
   // Noise that could not have changed the answer does no harm.

@@ -43,14 +43,19 @@ Sample measure(const Call &call, int64_t count) {
 }
 
 static int64_t calibrate(const Call &call, int32_t &status) {
+  // The first call is cold, and any call may have been interrupted.
   Sample first = measure(call, 1);
   status = first.status;
-  if (status || first.wallNs >= shortestBatchNs)
+  if (status || std::min(first.wallNs, first.cpuNs) >= 10 * shortestBatchNs)
     return 1;
-  Sample warm = measure(call, 3);
-  status = warm.status;
-  int64_t one = std::max<int64_t>(1, warm.wallNs / 3);
-  return std::clamp<int64_t>((shortestBatchNs + one - 1) / one, 1, 10000);
+  int64_t best = first.wallNs;
+  for (int round = 0; round < 3 && !status; ++round) {
+    Sample warm = measure(call, 3);
+    status = warm.status;
+    best = std::min({best, warm.wallNs / 3, warm.cpuNs / 3});
+  }
+  best = std::max<int64_t>(1, best);
+  return std::clamp<int64_t>((shortestBatchNs + best - 1) / best, 1, 10000);
 }
 
 static Json failure(int32_t status) {

@@ -60,7 +60,9 @@ static void judgeNoise(TimingSummary &summary) {
   bool isDecided = ratio.low > doubt || ratio.high < 1 / doubt;
   bool clocksAgree = std::fabs(summary.cpuRatio / ratio.middle - 1) <= 0.1;
   if (!clocksAgree)
-    summary.noise = "wall time and CPU time disagree";
+    summary.noise = "the ratio is " + std::to_string(ratio.middle) +
+                    " by wall time and " + std::to_string(summary.cpuRatio) +
+                    " by CPU time";
   // Noise that could not have changed the answer does no harm.
   summary.quiet = summary.noise.empty() || (isDecided && clocksAgree);
 }

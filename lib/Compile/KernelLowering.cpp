@@ -90,7 +90,8 @@ static std::string stockPipeline(const Recipe &recipe) {
   if (pipeline != recipe.knobs.end())
     return std::get<std::string>(pipeline->second);
   auto fuse = recipe.knobs.find("fuse");
-  bool fused = fuse == recipe.knobs.end() || fuse->second != KnobValue(int64_t(0));
+  bool fused =
+      fuse == recipe.knobs.end() || fuse->second != KnobValue(int64_t(0));
   return fused ? fusionPipeline.str() : "";
 }
 

@@ -23,8 +23,8 @@ mlir::LogicalResult runPipeline(mlir::ModuleOp module,
 /// lowering calls a function of MLIR's runner library for them.
 void expandStridedCopies(mlir::Operation *root);
 
-/// Lowers functions of arith, math, scf, memref, vector and cf operations to the
-/// LLVM dialect. Vector operations stay whole where LLVM has them.
+/// Lowers functions of arith, math, scf, memref, vector and cf operations to
+/// the LLVM dialect. Vector operations stay whole where LLVM has them.
 mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module, const Target &target);
 
 /// A symbol's name for an element type of Core/Kernel.h, if there is one.

@@ -45,9 +45,8 @@ static func::FuncOp makeFunction(kb::KernelOp kernel, ModuleOp module) {
   return function;
 }
 
-FailureOr<strategy::Instance> instantiateStock(kb::KernelOp kernel,
-                                               StringRef pipeline,
-                                               ModuleOp module) {
+FailureOr<strategy::Instance>
+instantiateStock(kb::KernelOp kernel, StringRef pipeline, ModuleOp module) {
   func::FuncOp function = makeFunction(kernel, module);
   if (!pipeline.empty() && failed(runPipeline(module, pipeline)))
     return failure();

@@ -16,9 +16,9 @@ mlir::LogicalResult promoteFloats(kb::KernelOp kernel);
 /// Strategy::instantiate() would. `pipeline` runs first, on a module with one
 /// function that works on tensors between conversions from and to its buffers;
 /// it may lower as far as it likes.
-mlir::FailureOr<strategy::Instance>
-instantiateStock(kb::KernelOp kernel, llvm::StringRef pipeline,
-                 mlir::ModuleOp module);
+mlir::FailureOr<strategy::Instance> instantiateStock(kb::KernelOp kernel,
+                                                     llvm::StringRef pipeline,
+                                                     mlir::ModuleOp module);
 
 /// The pipeline of the stock lowering with elementwise fusion.
 constexpr llvm::StringLiteral fusionPipeline =

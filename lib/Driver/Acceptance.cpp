@@ -57,8 +57,8 @@ struct RollbackSearch {
 
   void drop(const std::string &kernel, const FunctionVerdict &verdict) {
     dropped.insert(kernel);
-    std::string reason = "function '" + verdict.name + "' is " +
-                         toString(verdict.disposition);
+    std::string reason =
+        "function '" + verdict.name + "' is " + toString(verdict.disposition);
     if (!verdict.reason.empty())
       reason += ": " + verdict.reason;
     rollbacks.push_back({kernel, reason});

@@ -48,9 +48,9 @@ findCallers(mlir::ModuleOp module);
 
 /// The module with its selected variants spliced in, as text: what a user of
 /// kb-optimize gets with emit=memref, or llvm. Kernels in `dropped` stay stock.
-mlir::FailureOr<std::string>
-emitProgram(mlir::ModuleOp module, const std::string &emit,
-            const std::set<std::string> &dropped);
+mlir::FailureOr<std::string> emitProgram(mlir::ModuleOp module,
+                                         const std::string &emit,
+                                         const std::set<std::string> &dropped);
 
 /// The module with all kernels put back, as text.
 mlir::FailureOr<std::string> emitStockProgram(mlir::ModuleOp module);

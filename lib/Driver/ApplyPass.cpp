@@ -102,8 +102,8 @@ Status ApplyPass::select(const std::vector<EntryToApply> &entries,
   for (size_t i = 0; i < applied->size(); ++i) {
     AppliedEntry &result = (*applied)[i];
     kb::KernelOp op = entries[i].kernel->op;
-    bool usable = !result.variant.implementation.empty() &&
-                  (result.proven || unproven);
+    bool usable =
+        !result.variant.implementation.empty() && (result.proven || unproven);
     if (!result.proven)
       emitRemark(op.getLoc(), "entry for kernel '")
           << op.getSymName() << "' is unproven"
@@ -139,9 +139,9 @@ Status ApplyPass::apply(ModuleOp module) {
   for (const ModuleKernel &entry : kernels) {
     if (!entry.leftStock.empty())
       continue;
-    auto found = source->find(
-        store::tuningKey(entry.kernel, (*builder)->target(), "host",
-                         library.hash(), /*baseline=*/""));
+    auto found =
+        source->find(store::tuningKey(entry.kernel, (*builder)->target(),
+                                      "host", library.hash(), /*baseline=*/""));
     if (!found)
       return found.error();
     if (!*found)

@@ -88,7 +88,8 @@ LogicalResult kernelbrain::attachVariant(kb::KernelOp kernel,
     implementation = parseSourceString<ModuleOp>(variant.implementation, config,
                                                  "implementation");
     if (!implementation)
-      return emitError(kernel.getLoc(), "cannot read the implementation of kernel '")
+      return emitError(kernel.getLoc(),
+                       "cannot read the implementation of kernel '")
              << kernel.getSymName() << "'";
   }
   OpBuilder builder(context);
@@ -98,13 +99,11 @@ LogicalResult kernelbrain::attachVariant(kb::KernelOp kernel,
   builder.setInsertionPointAfter(last);
   auto op = kb::VariantOp::create(
       builder, kernel.getLoc(), kernel.getSymName(),
-      dumpJson(toJson(variant.recipe)),
-      measurementAttr(context, variant),
-      kb::ProvenanceAttr::get(context, variant.proposer,
-                              builder.getStringAttr(variant.run),
-                              variant.ticket,
-                              builder.getStringAttr(variant.artifactHash),
-                              variant.proven),
+      dumpJson(toJson(variant.recipe)), measurementAttr(context, variant),
+      kb::ProvenanceAttr::get(
+          context, variant.proposer, builder.getStringAttr(variant.run),
+          variant.ticket, builder.getStringAttr(variant.artifactHash),
+          variant.proven),
       variant.workspaceBytes, /*selected=*/bool(implementation));
   Block &body = op.getImplementation().emplaceBlock();
   if (implementation)

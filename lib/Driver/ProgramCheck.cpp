@@ -19,16 +19,15 @@ ProgramCheck::start(const SessionOptions &options, const Target &target,
                     const std::string &baseline) {
   std::unique_ptr<ProgramCheck> check(new ProgramCheck());
   check->options = options;
-  auto compiler =
-      findProgram("kb-compile", options.kbCompile, "KB_COMPILE");
+  auto compiler = findProgram("kb-compile", options.kbCompile, "KB_COMPILE");
   if (!compiler)
     return compiler.error();
   check->compiler = *compiler;
   auto worker = findProgram("kb-worker", options.kbWorker, "KB_WORKER");
   if (!worker)
     return worker.error();
-  check->worker = std::make_unique<evaluate::Worker>(
-      evaluate::WorkerOptions{*worker, {}});
+  check->worker =
+      std::make_unique<evaluate::Worker>(evaluate::WorkerOptions{*worker, {}});
   std::error_code failure;
   std::string pattern =
       (std::filesystem::temp_directory_path(failure) / "kernelbrain-XXXXXX")

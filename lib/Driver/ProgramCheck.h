@@ -30,8 +30,7 @@ public:
 
 private:
   ProgramCheck() = default;
-  Result<std::string> build(const std::string &name,
-                            const std::string &module);
+  Result<std::string> build(const std::string &name, const std::string &module);
 
   SessionOptions options;
   std::string compiler, folder, baselineObject;

@@ -10,8 +10,8 @@ using namespace kernelbrain;
 /// doing the very work that this one is asked for.
 constexpr int lockWaitMilliseconds = 2000;
 
-Result<std::unique_ptr<RunStore>>
-RunStore::open(const SessionOptions &options, const std::string &runHash) {
+Result<std::unique_ptr<RunStore>> RunStore::open(const SessionOptions &options,
+                                                 const std::string &runHash) {
   auto path = store::findStore(options.store);
   if (!path)
     return path.error();
@@ -58,8 +58,8 @@ Status RunStore::readRecording() {
                                     "' (option 'fresh' starts over)");
   if (run->isResumed())
     remarks.push_back("resuming an unfinished run with " +
-                      std::to_string(recorded.trials()) +
-                      " trials from '" + run->path() + "'");
+                      std::to_string(recorded.trials()) + " trials from '" +
+                      run->path() + "'");
   if (!contents.damage.empty())
     remarks.push_back("the journal's damaged end was cut off: " +
                       contents.damage);

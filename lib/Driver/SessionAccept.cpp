@@ -105,8 +105,8 @@ Status Session::Impl::rollBack(const Rollback &rollback) {
     if (winner->kernel->kernel.name != rollback.kernel)
       continue;
     kb::KernelOp op = winner->kernel->op;
-    emitRemark(op.getLoc(), "kernel '") << rollback.kernel << "' is rolled back: "
-                              << rollback.reason;
+    emitRemark(op.getLoc(), "kernel '")
+        << rollback.kernel << "' is rolled back: " << rollback.reason;
     Measurement measurement = winner->variant.measurement;
     measurement.disposition = Disposition::RolledBack;
     measurement.reason = rollback.reason;
@@ -130,9 +130,9 @@ Status Session::Impl::record() {
     if (winner.fromDatabase)
       continue;
     store::TuningEntry entry;
-    entry.key = store::tuningKey(winner.kernel->kernel, target,
-                                 options.placement, library.hash(),
-                                 options.baselinePipeline);
+    entry.key =
+        store::tuningKey(winner.kernel->kernel, target, options.placement,
+                         library.hash(), options.baselinePipeline);
     entry.recipe = winner.variant.recipe;
     entry.codeHash = winner.codeHash;
     entry.measurement = winner.variant.measurement;
@@ -153,7 +153,8 @@ Status Session::Impl::finish() {
   progress->hide();
   llvm::errs() << report::summaryText(runRecord);
   if (options.isDryRun() && !winners.empty())
-    emitWarning(module.getLoc(), "winners of a dry run are unproven: no device has "
-                       "checked them");
+    emitWarning(module.getLoc(),
+                "winners of a dry run are unproven: no device has "
+                "checked them");
   return {};
 }

@@ -15,7 +15,10 @@ static Status expectOneOf(const char *option, const std::string &value,
   for (size_t i = 0; i < choices.size(); ++i) {
     if (choices[i] == value)
       return {};
-    list += (i == 0 ? "" : i + 1 == choices.size() ? " or " : ", ") + choices[i];
+    list += (i == 0                    ? ""
+             : i + 1 == choices.size() ? " or "
+                                       : ", ") +
+            choices[i];
   }
   return Error{"expected option '" + std::string(option) + "' to be " + list +
                ", found '" + value + "'"};
@@ -32,7 +35,8 @@ static Status expectRange(const char *option, int64_t value, int64_t low,
 
 static Status checkChoices(const SessionOptions &options) {
   if (options.target == "cuda")
-    return Error{"target=cuda is not supported by this version; use target=host"};
+    return Error{
+        "target=cuda is not supported by this version; use target=host"};
   if (options.proposer == "llm" || options.proposer == "mixed")
     return Error{"proposer=" + options.proposer +
                  " is not supported by this version; use builtin, random or "

@@ -20,8 +20,8 @@ using namespace kernelbrain;
 //===----------------------------------------------------------------------===//
 
 Status Session::Impl::openObservers() {
-  progress = std::make_unique<report::Progress>(
-      runRecord, report::standardErrorDisplay());
+  progress = std::make_unique<report::Progress>(runRecord,
+                                                report::standardErrorDisplay());
   if (search::Observer *journal = store->journal())
     events.observers.push_back(journal);
   events.observers.push_back(&runRecord);
@@ -99,7 +99,8 @@ Status Session::Impl::applyProven() {
     const ModuleKernel *kernel = proven[i].kernel;
     if (!result.proven) {
       mlir::Operation *op = proven[i].kernel->op;
-      mlir::emitRemark(op->getLoc(), "entry of the tuning database for kernel '")
+      mlir::emitRemark(op->getLoc(),
+                       "entry of the tuning database for kernel '")
           << kernel->kernel.name << "' is unproven: " << result.why;
       seeds[kernel->kernel.hash].push_back(result.entry.recipe);
       continue;
@@ -177,7 +178,8 @@ Status Session::Impl::search() {
     return {};
   for (const ModuleKernel &entry : kernels)
     if (entry.leftStock.empty())
-      if (Status ok = builder->addKernel(entry.kernel, kernelBytecode(entry.op));
+      if (Status ok =
+              builder->addKernel(entry.kernel, kernelBytecode(entry.op));
           !ok)
         return ok;
   auto proposer = makeProposer(options);
@@ -211,9 +213,9 @@ Status Session::Impl::search() {
     for (size_t i = 0; i < outcome.kernels.size(); ++i)
       if (const search::SearchTree *tree = run.searches()[i]->tree()) {
         const search::KernelOutcome &kernel = outcome.kernels[i];
-        llvm::errs() << search::printTree(
-                            kernel.kernel, *tree,
-                            kernel.winner ? kernel.winner->ticket : 0)
+        llvm::errs() << search::printTree(kernel.kernel, *tree,
+                                          kernel.winner ? kernel.winner->ticket
+                                                        : 0)
                      << "\n";
       }
   }

@@ -53,8 +53,8 @@ DeviceWorkbench::build(const Kernel &kernel,
       return started.error();
     builder = std::move(*started);
   }
-  if (Status ok = builder->addKernel(kernel,
-                                     kernelBytecode(find(kernels, kernel).op));
+  if (Status ok =
+          builder->addKernel(kernel, kernelBytecode(find(kernels, kernel).op));
       !ok)
     return ok.error();
   std::vector<search::BuildRequest> requests;
@@ -87,8 +87,7 @@ Result<search::Preparation> DeviceWorkbench::prepare(const Kernel &kernel) {
     }
   }
   if (baselines.empty()) {
-    preparation.skipped =
-        "the stock lowering fails: " + built->front().reason;
+    preparation.skipped = "the stock lowering fails: " + built->front().reason;
     return preparation;
   }
   auto evaluator = evaluate::WorkerEvaluator::open(worker, std::move(request));

@@ -91,7 +91,7 @@ KB_EXPORT PassPluginInfo mlirGetPassPluginInfo() {
   void *library = openPasses();
   if (!library)
     return {0, "KernelBrain", LLVM_VERSION_STRING, nullptr};
-  return {pluginApiVersion, "KernelBrain", LLVM_VERSION_STRING,
-          reinterpret_cast<void (*)()>(
-              dlsym(library, "kbPluginRegisterPasses"))};
+  return {
+      pluginApiVersion, "KernelBrain", LLVM_VERSION_STRING,
+      reinterpret_cast<void (*)()>(dlsym(library, "kbPluginRegisterPasses"))};
 }

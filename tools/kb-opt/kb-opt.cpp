@@ -53,7 +53,7 @@ int main(int argc, char **argv) {
   mlir::registerAllExtensions(registry);
   kernelbrain::registerDialects(registry);
 
-  int status = mlir::asMainReturnCode(
-      mlir::MlirOptMain(argc, argv, "KernelBrain optimizer driver\n", registry));
+  int status = mlir::asMainReturnCode(mlir::MlirOptMain(
+      argc, argv, "KernelBrain optimizer driver\n", registry));
   return interrupt->requested ? 130 : status;
 }

@@ -48,8 +48,7 @@ protected:
   }
 
   Status submit(uint64_t id, const std::string &strategy = "stock",
-                search::BuildOutput output =
-                    search::BuildOutput::Artifact) {
+                search::BuildOutput output = search::BuildOutput::Artifact) {
     BuildRequest request;
     request.id = id;
     request.kernel = "k";

@@ -44,12 +44,13 @@ protected:
     kernel.arguments[1].isOutput = true;
     return kernel;
   }
-  void submit(uint64_t id, const std::string &strategy, bool staticOnly) {
+  void submit(uint64_t id, const std::string &strategy,
+              search::BuildOutput output) {
     search::BuildRequest request;
     request.id = id;
     request.kernel = "softmax";
     request.recipe.strategy = strategy;
-    request.staticOnly = staticOnly;
+    request.output = output;
     ASSERT_TRUE(builder->submit(request));
   }
 
@@ -60,10 +61,10 @@ protected:
 TEST_F(RealServerTest, BuildsASoftmax) {
   EXPECT_EQ(builder->target().kind, "host");
   EXPECT_EQ(builder->llvmVersion().substr(0, 3), "22.");
-  submit(1, "stock", false);
-  submit(2, "reference", false);
-  submit(3, "stock", true);
-  submit(4, "no-such-strategy", true);
+  submit(1, "stock", search::BuildOutput::Artifact);
+  submit(2, "reference", search::BuildOutput::Artifact);
+  submit(3, "stock", search::BuildOutput::Static);
+  submit(4, "no-such-strategy", search::BuildOutput::Static);
   std::map<uint64_t, search::BuildResult> results;
   for (int count = 0; count < 4; ++count) {
     auto result = builder->wait();
@@ -89,10 +90,14 @@ TEST_F(RealServerTest, BuildsASoftmax) {
 TEST_F(RealServerTest, ImportsAnImplementationAfterAPause) {
   ASSERT_TRUE(builder->setPaused(true));
   ASSERT_TRUE(builder->setPaused(false));
-  Recipe recipe;
-  recipe.strategy = "stock";
-  auto code = builder->implementation("softmax", recipe);
-  ASSERT_TRUE(code) << code.error().message;
-  EXPECT_EQ(code->substr(0, 4), "ML\xefR"); // Bytecode.
+  search::BuildRequest request;
+  request.kernel = "softmax";
+  request.recipe.strategy = "stock";
+  request.output = search::BuildOutput::Implementation;
+  auto built = builder->buildAll({request});
+  ASSERT_TRUE(built) << built.error().message;
+  EXPECT_EQ(built->front().implementation.substr(0, 4),
+            "ML\xefR"); // Bytecode.
+  EXPECT_FALSE(built->front().artifact.manifest.irHash.empty());
 }
 } // namespace

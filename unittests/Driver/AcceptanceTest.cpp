@@ -56,8 +56,8 @@ TEST(Acceptance, KeepsAllKernelsOfAGoodProgram) {
 
 TEST(Acceptance, RollsBackTheOneKernelThatExplainsAFailure) {
   FakeProgram program{{{"main", {"b"}}}};
-  auto rollbacks = rollbacksOf(
-      program, {{"a", {"main"}}, {"b", {"main"}}, {"c", {"main"}}});
+  auto rollbacks =
+      rollbacksOf(program, {{"a", {"main"}}, {"b", {"main"}}, {"c", {"main"}}});
   ASSERT_TRUE(rollbacks);
   EXPECT_EQ(names(*rollbacks), std::vector<std::string>{"b"});
   EXPECT_NE((*rollbacks)[0].reason.find("function 'main' is incorrect"),
@@ -75,8 +75,8 @@ TEST(Acceptance, RollsBackAllThatAFailingFunctionReachesIfNoSingleOneDoes) {
 TEST(Acceptance, HandlesSeveralFailingFunctions) {
   FakeProgram program{{{"f", {"a"}}, {"g", {"c"}}}};
   program.failure = Disposition::Slower;
-  auto rollbacks = rollbacksOf(
-      program, {{"a", {"f"}}, {"b", {"f", "g"}}, {"c", {"g"}}});
+  auto rollbacks =
+      rollbacksOf(program, {{"a", {"f"}}, {"b", {"f", "g"}}, {"c", {"g"}}});
   ASSERT_TRUE(rollbacks);
   EXPECT_EQ(names(*rollbacks), (std::vector<std::string>{"a", "c"}));
 }
@@ -98,11 +98,11 @@ TEST(Acceptance, IgnoresASlowFunctionWithoutKernels) {
 }
 
 TEST(Acceptance, PassesAnErrorOfTheHarnessOn) {
-  auto rollbacks = findRollbacks(
-      {{"a", {"main"}}}, {[](const std::set<std::string> &)
-                              -> Result<std::vector<FunctionVerdict>> {
-        return Error{"worker is gone"};
-      }});
+  auto rollbacks = findRollbacks({{"a", {"main"}}},
+                                 {[](const std::set<std::string> &)
+                                      -> Result<std::vector<FunctionVerdict>> {
+                                   return Error{"worker is gone"};
+                                 }});
   ASSERT_FALSE(rollbacks);
   EXPECT_EQ(rollbacks.error().message, "worker is gone");
 }

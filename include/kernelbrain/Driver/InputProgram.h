@@ -13,9 +13,7 @@ namespace kernelbrain {
 /// asked for; no rewrite invalidates it.
 struct InputProgram {
   explicit InputProgram(mlir::Operation *module);
-  bool isInvalidated(const mlir::detail::PreservedAnalyses &) {
-    return false;
-  }
+  bool isInvalidated(const mlir::detail::PreservedAnalyses &) { return false; }
   std::string bytecode;
 };
 

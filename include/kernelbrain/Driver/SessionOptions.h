@@ -25,7 +25,8 @@ struct SessionOptions {
 
   bool isDryRun() const { return evaluator == "dry-run"; }
   /// Resolves defaults that depend on others and refuses what is contradictory
-  /// or out of range: "expected 'emit' to be tensor, memref or llvm, found 'x'".
+  /// or out of range: "expected 'emit' to be tensor, memref or llvm, found
+  /// 'x'".
   Status resolve();
   /// What the result depends on, for the run's hash: not the number of compile
   /// jobs, not paths, not what is printed.

@@ -58,8 +58,8 @@ struct BuildResult {
   std::string reason;
   Artifact artifact;          ///< its path is empty but for Artifact
   std::string implementation; ///< of BuildOutput::Implementation
-  int64_t staticNs = 0; ///< time of rung 0
-  int64_t buildNs = 0;  ///< time of rung 1
+  int64_t staticNs = 0;       ///< time of rung 0
+  int64_t buildNs = 0;        ///< time of rung 1
 };
 
 /// Builds artifacts in child processes, several at a time.

@@ -41,9 +41,9 @@ void copyByLoops(mlir::Operation *root);
 void orderConstants(mlir::ModuleOp module);
 
 /// Marks public functions, which get a C entry `_mlir_ciface_<name>`, and
-/// external ones, which are called by theirs, as stock lowering does. Public ones
-/// keep their type on buffers as the attribute of getSignatureName(): in the LLVM
-/// dialect, it is all that tells of ranks and element types.
+/// external ones, which are called by theirs, as stock lowering does. Public
+/// ones keep their type on buffers as the attribute of getSignatureName(): in
+/// the LLVM dialect, it is all that tells of ranks and element types.
 void requestCEntries(mlir::ModuleOp module);
 
 /// Name of an attribute with a function type.

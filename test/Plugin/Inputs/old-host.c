@@ -22,7 +22,7 @@ int main(int argc, char **argv) {
     return 2;
   }
   struct PassPluginInfo (*getInfo)(void) =
-      (struct PassPluginInfo(*)(void))dlsym(plugin, "mlirGetPassPluginInfo");
+      (struct PassPluginInfo (*)(void))dlsym(plugin, "mlirGetPassPluginInfo");
   struct PassPluginInfo info = getInfo();
   printf("plugin API %u\n", info.apiVersion);
   return info.apiVersion == 1 ? 0 : 1;

@@ -1,5 +1,5 @@
-// A compiler of somebody else's that embeds KernelBrain: it outlines the kernels of a module and puts
-// them back.
+// A compiler of somebody else's that embeds KernelBrain: it outlines the
+// kernels of a module and puts them back.
 
 #include "kernelbrain/Driver/Registration.h"
 

@@ -21,10 +21,16 @@ namespace {
 using Callers = std::vector<std::pair<std::string, std::set<std::string>>>;
 using Verdicts = std::vector<FunctionVerdict>;
 
+/// Noise is no reason to roll back a kernel that was accepted by itself.
+bool isGood(const FunctionVerdict &verdict) {
+  return verdict.disposition == Disposition::Passed ||
+         verdict.disposition == Disposition::Unstable;
+}
+
 bool passes(const Verdicts &verdicts, const std::string &function) {
   for (const FunctionVerdict &verdict : verdicts)
     if (verdict.name == function)
-      return verdict.disposition == Disposition::Passed;
+      return isGood(verdict);
   return true;
 }
 
@@ -68,7 +74,7 @@ struct RollbackSearch {
   /// that differs without one is a fault of ours all the same.
   Result<std::optional<FunctionVerdict>> nextFailure() const {
     for (const FunctionVerdict &verdict : verdicts) {
-      if (verdict.disposition == Disposition::Passed)
+      if (isGood(verdict))
         continue;
       if (!findSuspects(callers, verdict.name, dropped).empty())
         return std::optional(verdict);

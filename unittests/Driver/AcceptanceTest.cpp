@@ -97,6 +97,14 @@ TEST(Acceptance, IgnoresASlowFunctionWithoutKernels) {
   EXPECT_TRUE(rollbacks->empty());
 }
 
+TEST(Acceptance, KeepsKernelsOfAFunctionThatIsTooNoisyToTime) {
+  FakeProgram program{{{"main", {"a"}}}};
+  program.failure = Disposition::Unstable;
+  auto rollbacks = rollbacksOf(program, {{"a", {"main"}}});
+  ASSERT_TRUE(rollbacks);
+  EXPECT_TRUE(rollbacks->empty());
+}
+
 TEST(Acceptance, PassesAnErrorOfTheHarnessOn) {
   auto rollbacks = findRollbacks({{"a", {"main"}}},
                                  {[](const std::set<std::string> &)

@@ -158,6 +158,13 @@ static int64_t monotonicNs() {
       .count();
 }
 
+/// The name of the file that `module` comes from.
+static std::string moduleName(mlir::ModuleOp module) {
+  if (auto file = module.getLoc()->findInstanceOf<mlir::FileLineColLoc>())
+    return file.getFilename().str();
+  return "module";
+}
+
 Result<std::unique_ptr<search::Workbench>> Session::Impl::makeWorkbench() {
   std::unique_ptr<search::Workbench> workbench;
   if (options.isDryRun()) {
@@ -200,7 +207,8 @@ Status Session::Impl::search() {
 
   search::ModuleSearch run(std::move(tasks), services, searchOptions(options),
                            searchBudget(options),
-                           {{"run_hash", runHash},
+                           {{"module", moduleName(module)},
+                            {"run_hash", runHash},
                             {"target", target.key()},
                             {"strategy_library", library.hash()},
                             {"llvm_version", builder->llvmVersion()}});

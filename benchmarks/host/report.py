@@ -113,7 +113,7 @@ def text(run):
         busy = [f"{name} {c['preempted']}/{len(c['samples_ns'])}" for name, c in record["columns"].items()
                 if c["preempted"] * 10 > len(c["samples_ns"])]
         if busy:
-            notes.append("  - preempted while timed (the machine is busy): " + ", ".join(busy))
+            notes.append("  - lost the core while timed (the machine is busy): " + ", ".join(busy))
         if record["inputs_changed"]:
             notes.append("  - an input was changed")
     parts.append("\n".join(notes))
@@ -148,9 +148,8 @@ def plot(records, path):
     axes.axvline(1, color="0.3", linewidth=0.8)
     axes.set_xscale("log")
     axes.set_yticks(range(len(drawn)), [f"{r['file']}  ({r['class']})" for r in drawn])
-    axes.invert_yaxis()
+    axes.set_ylim(len(drawn) - 0.4, -0.6)
     axes.grid(axis="x", which="both", linewidth=0.3)
-    axes.set_ymargin(0.02)
     axes.xaxis.set_major_formatter("{x:g}")
     axes.set_xlabel("speed over the faster of torch eager and torch.compile (over stock where there is no torch)",
                     fontsize="small")

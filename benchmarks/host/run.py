@@ -169,7 +169,7 @@ def benchmark(source, args, builder, flush):
             "ms": taken.median() * 1e3, "ms_lower_quartile": taken.lower_quartile() * 1e3,
             "samples_ns": [round(s * 1e9) for s in taken.seconds], "rounds": taken.rounds,
             "faults": statistics.median_low(taken.faults), "faults_mean": statistics.mean(taken.faults),
-            "preempted": taken.preempted, "error": error, "correct": correct,
+            "preempted": taken.preempted, "repeated": taken.repeated, "error": error, "correct": correct,
         }
     return record
 

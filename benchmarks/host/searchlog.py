@@ -24,6 +24,6 @@ def outcome(path):
     events = read_events(path)
     rolled_back = {(e["kernel"], e["ticket"]) for e in of_type(events, "rolled_back")}
     winners = {e["kernel"] for e in of_type(events, "accepted") if (e["kernel"], e["ticket"]) not in rolled_back}
-    finished = of_type(events, "run_finished")
-    return {"kernels": len(of_type(events, "kernel_started")), "variants": len(of_type(events, "trial")),
-            "winners": len(winners), "stop": finished[-1]["stop"] if finished else "unfinished"}
+    finished, started = of_type(events, "run_finished"), of_type(events, "kernel_started")
+    stop = finished[-1]["stop"] if finished else "unfinished" if started else "nothing to search"
+    return {"kernels": len(started), "variants": len(of_type(events, "trial")), "winners": len(winners), "stop": stop}

@@ -42,19 +42,17 @@ Result<ReplayProposer> ReplayProposer::fromText(const std::string &text,
   return proposer;
 }
 
-Status ReplayProposer::take(const Json &event) {
-  std::string type;
-  Json data;
-  JsonReader reader(event, "event");
-  reader.required("type", type).required("data", data);
-  if (Status status = reader.status(); !status)
-    return status;
-  if (type == "trial") {
+Status ReplayProposer::take(const Json &line) {
+  Result<search::Event> event = search::eventFromJson(line);
+  if (!event)
+    return event.error();
+  const Json &data = event->data;
+  if (event->type == "trial") {
     Result<Trial> trial = search::trialFromJson(data);
     if (!trial)
       return trial.error();
     kernels[trial->kernel].trials[trial->ticket] = std::move(*trial);
-  } else if (type == "kernel_finished") {
+  } else if (event->type == "kernel_finished") {
     Result<std::string> kernel = getString(data, "kernel");
     Result<std::string> stop = getString(data, "stop");
     if (!kernel || !stop)

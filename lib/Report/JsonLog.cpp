@@ -19,7 +19,7 @@ Result<std::unique_ptr<JsonLog>> JsonLog::open(const std::string &path) {
 
 Status JsonLog::notify(const search::Event &event) {
   Status status =
-      writeAll(fd.get(), dumpJson(store::toJson(event)) + "\n", path);
+      writeAll(fd.get(), dumpJson(search::toJson(event)) + "\n", path);
   if (!status)
     return status.error().withContext("log");
   return {};

@@ -6,6 +6,21 @@
 
 namespace kernelbrain::search {
 
+Json toJson(const Event &event) {
+  Json json = event.data.is_object() ? event.data : Json::object();
+  json["type"] = event.type;
+  return json;
+}
+
+Result<Event> eventFromJson(const Json &json) {
+  Result<std::string> type = getString(json, "type");
+  if (!type)
+    return type.error();
+  Event event{*type, json};
+  event.data.erase("type");
+  return event;
+}
+
 const char *toString(BuildOutput output) {
   switch (output) {
   case BuildOutput::Static:

@@ -15,21 +15,6 @@ using namespace kernelbrain::store;
 
 static constexpr size_t checksumDigits = 16;
 
-Json store::toJson(const search::Event &event) {
-  Json json = event.data.is_object() ? event.data : Json::object();
-  json["type"] = event.type;
-  return json;
-}
-
-Result<search::Event> store::eventFromJson(const Json &json) {
-  Result<std::string> type = getString(json, "type");
-  if (!type)
-    return type.error();
-  search::Event event{*type, json};
-  event.data.erase("type");
-  return event;
-}
-
 static std::string checksum(std::string_view text) {
   char digits[checksumDigits + 1];
   std::snprintf(digits, sizeof(digits), "%016" PRIx64, contentHash64(text));
@@ -37,7 +22,7 @@ static std::string checksum(std::string_view text) {
 }
 
 static std::string encodeLine(const search::Event &event) {
-  std::string text = dumpJson(store::toJson(event));
+  std::string text = dumpJson(search::toJson(event));
   return checksum(text) + " " + text + "\n";
 }
 
@@ -50,7 +35,7 @@ static Result<search::Event> decodeLine(const std::string &line) {
   Result<Json> json = parseJson(text);
   if (!json)
     return Error{"is not JSON"};
-  Result<search::Event> event = eventFromJson(*json);
+  Result<search::Event> event = search::eventFromJson(*json);
   if (!event)
     return Error{"is not an event"};
   return event;
@@ -146,7 +131,7 @@ Journal::resume(const std::string &path, const JournalContents &contents) {
         !status)
       return status.error();
   for (const search::Event &event : contents.events)
-    journal->recorded.insert(contentHash64(dumpJson(store::toJson(event))));
+    journal->recorded.insert(contentHash64(dumpJson(search::toJson(event))));
   return journal;
 }
 
@@ -174,7 +159,7 @@ Status Journal::notify(const search::Event &event) {
   if (event.type == "run_finished")
     complete = getBoolOr(event.data, "complete", false);
   if (!recorded.empty() &&
-      recorded.count(contentHash64(dumpJson(store::toJson(event)))))
+      recorded.count(contentHash64(dumpJson(search::toJson(event)))))
     return {};
   if (Status status = append(event); !status)
     return status.error().withContext("cannot continue the journal");

@@ -271,7 +271,7 @@ public:
   std::string text() const {
     std::string text;
     for (const Event &event : events)
-      text += dumpJson({{"type", event.type}, {"data", event.data}}) + "\n";
+      text += dumpJson(toJson(event)) + "\n";
     return text;
   }
   std::vector<Trial> trials(const std::string &kernel = "") const {

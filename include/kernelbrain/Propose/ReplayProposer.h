@@ -13,7 +13,7 @@ namespace kernelbrain::propose {
 /// error: a missing ticket, an unknown or changed strategy, a recipe twice.
 class ReplayProposer : public search::Proposer {
 public:
-  /// Reads JSON lines, each an event {"type", "data"} (`log=FILE`). Events
+  /// Reads JSON lines, each an event (`log=FILE`). Events
   /// other than `trial` and `kernel_finished` are passed over. The error names
   /// the line.
   static Result<ReplayProposer> fromFile(const std::string &path);
@@ -28,7 +28,7 @@ private:
     std::map<uint64_t, search::Trial> trials;
     bool finished = false;
   };
-  Status take(const Json &event);
+  Status take(const Json &line);
 
   std::string name; ///< of the recording, for errors
   std::map<std::string, Recorded> kernels;

@@ -186,6 +186,10 @@ struct Event {
   Json data = Json::object();
 };
 
+/// One line of a journal or log: the data with the member `type`.
+Json toJson(const Event &event);
+Result<Event> eventFromJson(const Json &json);
+
 class Observer {
 public:
   virtual ~Observer() = default;

@@ -25,10 +25,6 @@ namespace kernelbrain::store {
 
 constexpr int journalVersion = 1;
 
-/// The JSON form of an event: its data with the member `type`.
-Json toJson(const search::Event &event);
-Result<search::Event> eventFromJson(const Json &json);
-
 /// What a journal file holds.
 struct JournalContents {
   std::vector<search::Event> events; ///< without the journal's own first line

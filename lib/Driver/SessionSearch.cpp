@@ -247,6 +247,7 @@ static KeptVariant keptVariant(const search::Candidate &candidate,
 }
 
 void Session::Impl::collectOutcome(const search::ModuleOutcome &outcome) {
+  progress->hide();
   std::map<std::string, const ModuleKernel *> byName;
   for (const ModuleKernel &entry : kernels)
     byName[entry.kernel.name] = &entry;

@@ -32,11 +32,14 @@ ModuleSearch::ModuleSearch(std::vector<KernelTask> tasks,
   }
 }
 
-/// The kernel that has had the least for its weight, by recorded costs.
+/// The kernel that has had the least for its weight, by recorded costs. The
+/// first proposal brings most of the gain, so each kernel gets one before any
+/// gets a second.
 SearchLoop *ModuleSearch::next() const {
   // Keeps kernels without headroom and tickets without cost comparable.
   constexpr double leastWeight = 1e-6, ticketNs = 1e6;
   SearchLoop *best = nullptr;
+  bool bestIsNew = false;
   double bestTurn = 0, bestWeight = 0;
   for (const std::unique_ptr<SearchLoop> &loop : loops) {
     if (loop->done())
@@ -47,9 +50,14 @@ SearchLoop *ModuleSearch::next() const {
                                        spent[Currency::Device]) +
                    ticketNs * static_cast<double>(loop->outcome().trials)) /
                   weight;
-    if (best && !(turn < bestTurn || (turn == bestTurn && weight > bestWeight)))
+    bool isNew = loop->outcome().trials == 0;
+    if (best && (isNew != bestIsNew
+                     ? bestIsNew
+                     : turn > bestTurn ||
+                           (turn == bestTurn && weight <= bestWeight)))
       continue;
     best = loop.get();
+    bestIsNew = isNew;
     bestTurn = turn;
     bestWeight = weight;
   }

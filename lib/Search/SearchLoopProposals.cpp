@@ -7,8 +7,12 @@ namespace kernelbrain::search {
 /// How often a proposer that repeats itself is asked for one ticket.
 static constexpr int maxAttempts = 8;
 
+/// The first ticket flies alone: it tells what a ticket costs, and a module of
+/// many kernels on a small budget then gives each of them one.
 Status SearchLoop::propose() {
-  while (flights.size() < std::max(1u, context.options.window)) {
+  unsigned window =
+      outcomeValue.trials == 0 ? 1 : std::max(1u, context.options.window);
+  while (flights.size() < window) {
     Result<bool> proposed = proposeTicket();
     if (!proposed)
       return proposed.error();

@@ -239,8 +239,9 @@ Status CompileServerBuilder::setPaused(bool pause) {
 
 Result<std::vector<BuildResult>>
 CompileServerBuilder::buildAll(std::vector<BuildRequest> requests) {
-  if (!pending.empty() || !finished.empty())
-    return Error{"other builds are under way"};
+  while (!pending.empty() || !finished.empty())
+    if (auto abandoned = wait(); !abandoned)
+      return abandoned.error();
   for (size_t i = 0; i < requests.size(); ++i) {
     requests[i].id = i;
     if (Status status = submit(requests[i]); !status)

@@ -4,7 +4,6 @@
 
 #include "kernelbrain/Compile/Codegen.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
-#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/LLVMContext.h"
@@ -20,30 +19,6 @@ LogicalResult runPipeline(ModuleOp module, StringRef pipeline) {
   if (failed(parsePassPipeline(pipeline, passes)))
     return failure();
   return passes.run(module);
-}
-
-static bool isDense(Value buffer) {
-  return cast<MemRefType>(buffer.getType()).getLayout().isIdentity();
-}
-
-void expandStridedCopies(Operation *root) {
-  SmallVector<memref::CopyOp> copies;
-  root->walk([&](memref::CopyOp copy) {
-    if (isa<MemRefType>(copy.getSource().getType()) &&
-        isa<MemRefType>(copy.getTarget().getType()) &&
-        !(isDense(copy.getSource()) && isDense(copy.getTarget())))
-      copies.push_back(copy);
-  });
-  IRRewriter rewriter(root->getContext());
-  for (memref::CopyOp copy : copies) {
-    rewriter.setInsertionPoint(copy);
-    auto loops = linalg::CopyOp::create(rewriter, copy.getLoc(),
-                                        copy.getSource(), copy.getTarget());
-    rewriter.eraseOp(copy);
-    rewriter.setInsertionPoint(loops);
-    if (succeeded(linalg::linalgOpToLoops(rewriter, loops)))
-      rewriter.eraseOp(loops);
-  }
 }
 
 /// Operations without a counterpart in LLVM. (The pass arith-expand would also

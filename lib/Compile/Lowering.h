@@ -19,10 +19,6 @@ class CodeGenerator;
 mlir::LogicalResult runPipeline(mlir::ModuleOp module,
                                 llvm::StringRef pipeline);
 
-/// Turns copies between buffers that are not both dense into loops: upstream's
-/// lowering calls a function of MLIR's runner library for them.
-void expandStridedCopies(mlir::Operation *root);
-
 /// Lowers functions of arith, math, scf, memref, vector and cf operations to
 /// the LLVM dialect. Vector operations stay whole where LLVM has them.
 mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module, const Target &target);

@@ -142,15 +142,15 @@ static void prepareFunctions(ModuleOp module) {
 
 /// The passes of the stock lowering down to loops over buffers.
 static LogicalResult lowerToLoops(ModuleOp module) {
-  std::string pipeline;
-  if (holdsTosa(module))
-    pipeline += "func.func(tosa-make-broadcastable,tosa-to-linalg-named,"
-                "tosa-to-linalg,tosa-to-tensor,"
-                "tosa-to-arith{include-apply-rescale=true}),";
-  pipeline += "func.func(linalg-fuse-elementwise-ops),canonicalize,cse,"
-              "one-shot-bufferize{bufferize-function-boundaries "
-              "allow-return-allocs-from-loops "
-              "function-boundary-type-conversion=identity-layout-map}";
+  PassManager tosa(module.getContext());
+  addLowerTosaPasses(tosa);
+  if (holdsTosa(module) && failed(tosa.run(module)))
+    return failure();
+  std::string pipeline =
+      "func.func(linalg-fuse-elementwise-ops),canonicalize,cse,"
+      "one-shot-bufferize{bufferize-function-boundaries "
+      "allow-return-allocs-from-loops "
+      "function-boundary-type-conversion=identity-layout-map}";
   // A module that frees its buffers is left to do so.
   if (!holds<memref::DeallocOp, bufferization::DeallocOp>(module))
     pipeline += ",buffer-deallocation-pipeline";
@@ -158,7 +158,7 @@ static LogicalResult lowerToLoops(ModuleOp module) {
   if (failed(runPipeline(module, pipeline)))
     return failure();
   orderConstants(module);
-  expandStridedCopies(module);
+  copyByLoops(module);
   return runPipeline(module, "func.func(convert-linalg-to-loops,arith-expand)");
 }
 

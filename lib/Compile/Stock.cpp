@@ -3,6 +3,7 @@
 #include "Stock.h"
 
 #include "Lowering.h"
+#include "kernelbrain/Transforms/Pipelines.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/IR/IRMapping.h"
 
@@ -56,7 +57,7 @@ instantiateStock(kb::KernelOp kernel, StringRef pipeline, ModuleOp module) {
                   "buffer-deallocation-pipeline,convert-bufferization-to-"
                   "memref,canonicalize")))
     return failure();
-  expandStridedCopies(module);
+  copyByLoops(module);
   if (failed(runPipeline(module, "func.func(convert-linalg-to-loops,"
                                  "arith-expand)")))
     return failure();

@@ -51,10 +51,10 @@ SearchLoop *ModuleSearch::next() const {
                    ticketNs * static_cast<double>(loop->outcome().trials)) /
                   weight;
     bool isNew = loop->outcome().trials == 0;
-    if (best && (isNew != bestIsNew
-                     ? bestIsNew
-                     : turn > bestTurn ||
-                           (turn == bestTurn && weight <= bestWeight)))
+    if (best &&
+        (isNew != bestIsNew
+             ? bestIsNew
+             : turn > bestTurn || (turn == bestTurn && weight <= bestWeight)))
       continue;
     best = loop.get();
     bestIsNew = isNew;

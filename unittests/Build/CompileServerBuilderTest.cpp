@@ -213,6 +213,9 @@ TEST_F(CompileServerBuilderTest, BuildsAllInTheOrderAskedFor) {
   EXPECT_EQ((*results)[1].reason, "no such thing");
 
   ASSERT_TRUE(submit(1));
-  EXPECT_FALSE(builder->buildAll({good}));
+  auto again = builder->buildAll({good});
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->front().implementation, "implementation of stock");
+  EXPECT_FALSE(builder->wait()); // The abandoned build is gone.
 }
 } // namespace

@@ -60,7 +60,8 @@ public:
   Status setPaused(bool paused) override;
 
   /// Builds all requests side by side and returns their results in order; the
-  /// requests' ids are not used. Errors: other builds are under way.
+  /// requests' ids are not used. Builds that were under way, of a search that
+  /// stopped, are waited for and dropped.
   Result<std::vector<search::BuildResult>>
   buildAll(std::vector<search::BuildRequest> requests);
 

@@ -158,15 +158,17 @@ bool isSettled(const TimingSummary &summary, bool full) {
          ratio.high - ratio.low < (isFar ? 0.03 : 0.01) * ratio.middle;
 }
 
-/// A runner cannot claim less time than passed on the checker's clock: nearly
-/// all of a round is spent in calls.
-Outcome checkClock(const Json &reply, int64_t elapsedNs) {
+/// A runner cannot claim more time than passed on the checker's clock, nor much
+/// less than the CPU time that it took: nearly all of a round is spent in
+/// calls. (On a busy machine more time passes than either of them uses.)
+Outcome checkClock(const Json &reply, int64_t elapsedNs, int64_t cpuNs) {
   int64_t claimed = getIntegerOr(reply, "total_ns", 0);
-  if (claimed <= elapsedNs + 1000000 && claimed >= elapsedNs / 2 - 20000000)
+  if (claimed <= elapsedNs + 1000000 && claimed >= cpuNs / 2 - 20000000)
     return {};
   return {Disposition::Suspicious,
           "the runner claims " + std::to_string(claimed) + " ns of " +
-              std::to_string(elapsedNs) + " ns that passed"};
+              std::to_string(elapsedNs) + " ns that passed, of which it used " +
+              std::to_string(cpuNs)};
 }
 
 } // namespace
@@ -190,7 +192,7 @@ Outcome timeSlots(RunnerProcess &runner, Json call, const TimingPlan &plan,
     call["control"] = control;
     call["seed"] = int64_t((plan.seed + round) & 0x7fffffff);
     Json reply;
-    int64_t asked = nowNs();
+    int64_t asked = nowNs(), cpuBefore = processCpuNs(runner.pid());
     Outcome outcome =
         runner.ask(call,
                    std::min<int64_t>(60000, plan.callDeadlineMs * 8 *
@@ -200,7 +202,9 @@ Outcome timeSlots(RunnerProcess &runner, Json call, const TimingPlan &plan,
       return outcome;
     if (outcome = readSamples(reply, samples, batches, control); !outcome)
       return outcome;
-    if (outcome = checkClock(reply, nowNs() - asked); !outcome)
+    if (outcome = checkClock(reply, nowNs() - asked,
+                             processCpuNs(runner.pid()) - cpuBefore);
+        !outcome)
       return outcome;
     summary = summarize(samples, control);
     bool exhausted = samples.size() >= caps.pairs || nowNs() - start > caps.ns;

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <ctime>
+#include <sys/types.h>
 
 namespace kernelbrain::evaluate {
 
@@ -16,12 +17,18 @@ inline int64_t nowNs() {
       .count();
 }
 
-/// CPU time of this process in nanoseconds.
-inline int64_t processCpuNs() {
+/// CPU time of a process in nanoseconds; 0 if it is gone.
+inline int64_t processCpuNs(pid_t pid) {
+  clockid_t clock;
   timespec time;
-  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  if (::clock_getcpuclockid(pid, &clock) != 0 ||
+      ::clock_gettime(clock, &time) != 0)
+    return 0;
   return int64_t(time.tv_sec) * 1000000000 + time.tv_nsec;
 }
+
+/// CPU time of this process in nanoseconds.
+inline int64_t processCpuNs() { return processCpuNs(0); }
 
 } // namespace kernelbrain::evaluate
 

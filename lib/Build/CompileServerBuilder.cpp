@@ -47,7 +47,13 @@ Status CompileServerBuilder::launch() {
     return process.error();
   server.emplace(std::move(*process));
   parser = FrameParser();
-  return greet();
+  Status status = greet();
+  if (status)
+    return status;
+  std::string ended = server->wait(0).value_or("");
+  return ended.empty()
+             ? status
+             : Error{"it ended with " + ended + ": " + status.error().message};
 }
 
 Status CompileServerBuilder::greet() {

@@ -187,13 +187,14 @@ Result<std::string> Linker::link(ArrayRef<StringRef> objects,
                                          "--threads=1",
                                          "--build-id=none",
                                          "--strip-all",
-                                         "-znow",
                                          "-znoexecstack",
                                          "--hash-style=gnu",
                                          "--no-rosegment",
                                          soname.c_str(),
                                          "-o",
                                          "-"};
+  // A function that is nowhere is missed by the callers that get to it.
+  arguments.push_back(options.allowUndefined ? "-zlazy" : "-znow");
   if (!options.allowUndefined)
     arguments.push_back("-zdefs");
   std::vector<int> inputs;

@@ -4,6 +4,7 @@
 
 #include "kernelbrain/Compile/Codegen.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/LLVMContext.h"
@@ -32,17 +33,60 @@ static LogicalResult expandArithmetic(ModuleOp module, const Target &target) {
   return applyPatternsGreedily(module, std::move(patterns));
 }
 
+static bool holdsComplex(ModuleOp module) {
+  return module
+      .walk([](Operation *op) {
+        return isa_and_nonnull<complex::ComplexDialect>(op->getDialect())
+                   ? WalkResult::interrupt()
+                   : WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Names what the passes had no counterpart in LLVM for: an operation, else a
+/// type, of which they leave casts.
+static LogicalResult checkLowered(ModuleOp module) {
+  LogicalResult result = success();
+  module.walk([&](Operation *op) {
+    if (!isa<LLVM::LLVMDialect, BuiltinDialect>(op->getDialect())) {
+      result = op->emitOpError("cannot be compiled");
+      return WalkResult::interrupt();
+    }
+    return WalkResult::advance();
+  });
+  if (failed(result))
+    return result;
+  module.walk([&](UnrealizedConversionCastOp cast) {
+    for (Type type :
+         {cast.getOperandTypes().front(), cast.getResultTypes().front()})
+      if (!LLVM::isCompatibleType(type)) {
+        result = cast.emitError("values of type ")
+                 << type << " cannot be compiled";
+        return WalkResult::interrupt();
+      }
+    return WalkResult::advance();
+  });
+  return result;
+}
+
 LogicalResult lowerToLLVM(ModuleOp module, const Target &target) {
   if (failed(expandArithmetic(module, target)))
     return failure();
-  return runPipeline(
-      module,
-      "func.func(convert-vector-to-scf{full-unroll=true}),"
-      "expand-strided-metadata,lower-affine,convert-scf-to-cf,canonicalize,cse,"
-      "convert-vector-to-llvm,convert-math-to-llvm,convert-math-to-libm,"
-      "convert-arith-to-llvm,convert-index-to-llvm,convert-ub-to-llvm,"
-      "convert-cf-to-llvm,finalize-memref-to-llvm,convert-func-to-llvm,"
-      "reconcile-unrealized-casts,canonicalize,cse");
+  if (holdsComplex(module) &&
+      failed(runPipeline(module, "convert-complex-to-standard,"
+                                 "convert-complex-to-llvm")))
+    return failure();
+  if (failed(runPipeline(
+          module,
+          "func.func(convert-vector-to-scf{full-unroll=true}),"
+          "expand-strided-metadata,lower-affine,convert-scf-to-cf,canonicalize,"
+          "cse,"
+          "convert-vector-to-llvm,convert-math-to-llvm,convert-math-to-libm,"
+          "convert-arith-to-llvm,convert-index-to-llvm,convert-ub-to-llvm,"
+          "convert-cf-to-llvm,finalize-memref-to-llvm,convert-func-to-llvm,"
+          "reconcile-unrealized-casts,canonicalize,cse")))
+    return failure();
+  return checkLowered(module);
 }
 
 std::optional<ElementType> elementTypeOf(Type type) {

@@ -9,7 +9,7 @@
 #include "kernelbrain/Compile/VariantBuilder.h"
 #include "kernelbrain/Dialect/KB/KB.h"
 #include "kernelbrain/Transforms/Pipelines.h"
-#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -104,15 +104,6 @@ static LogicalResult checkCalls(ModuleOp module) {
   return failure(result.wasInterrupted());
 }
 
-template <typename... Ops> static bool holds(ModuleOp module) {
-  return module
-      .walk([](Operation *op) {
-        return isa<Ops...>(op) ? WalkResult::interrupt()
-                               : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
 static bool holdsTosa(ModuleOp module) {
   return module
       .walk([](Operation *op) {
@@ -151,11 +142,12 @@ static LogicalResult lowerToLoops(ModuleOp module) {
       "one-shot-bufferize{bufferize-function-boundaries "
       "allow-return-allocs-from-loops "
       "function-boundary-type-conversion=identity-layout-map}";
-  // A module that frees its buffers is left to do so.
-  if (!holds<memref::DeallocOp, bufferization::DeallocOp>(module))
-    pipeline += ",buffer-deallocation-pipeline";
-  pipeline += ",convert-bufferization-to-memref";
   if (failed(runPipeline(module, pipeline)))
+    return failure();
+  PassManager free(module.getContext());
+  addDeallocationPasses(free);
+  free.addPass(createConvertBufferizationToMemRefPass());
+  if (failed(free.run(module)))
     return failure();
   orderConstants(module);
   copyByLoops(module);

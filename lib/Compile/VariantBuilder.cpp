@@ -197,6 +197,22 @@ bool VariantBuild::lower() {
   return true;
 }
 
+/// The same code is the same under another kernel's name, which its functions'
+/// names begin with.
+static std::string hashUnnamed(llvm::Module &module, StringRef kernel) {
+  std::vector<std::pair<llvm::Function *, std::string>> renamed;
+  for (llvm::Function &function : module)
+    if (function.getName().starts_with(kernel))
+      renamed.emplace_back(&function, function.getName().str());
+  // A leading digit: no other name becomes one of these.
+  for (auto &[function, name] : renamed)
+    function->setName("0" + name.substr(kernel.size()));
+  std::string hash = bitcodeHash(module);
+  for (auto &[function, name] : renamed)
+    function->setName(name);
+  return hash;
+}
+
 bool VariantBuild::translate() {
   enter("translate");
   llvmModule = translateModuleToLLVMIR(*lowered.module, llvmContext, "kernel");
@@ -204,7 +220,7 @@ bool VariantBuild::translate() {
     return failWithDiagnostic(Disposition::BuildFailed,
                               "translation to LLVM IR failed");
   toolchain.codeGenerator->prepare(*llvmModule);
-  result.manifest.irHash = bitcodeHash(*llvmModule);
+  result.manifest.irHash = hashUnnamed(*llvmModule, kernel.description.name);
   return true;
 }
 

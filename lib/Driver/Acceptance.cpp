@@ -16,15 +16,22 @@ using namespace kernelbrain;
 // Rolling back
 //===----------------------------------------------------------------------===//
 
+bool kernelbrain::isUntested(Disposition disposition) {
+  return disposition == Disposition::NotRun ||
+         disposition == Disposition::HarnessFault;
+}
+
 namespace {
 
 using Callers = std::vector<std::pair<std::string, std::set<std::string>>>;
 using Verdicts = std::vector<FunctionVerdict>;
 
-/// Noise is no reason to roll back a kernel that was accepted by itself.
+/// Neither noise nor a function that cannot be tried is a reason to roll back a
+/// kernel that was accepted by itself.
 bool isGood(const FunctionVerdict &verdict) {
   return verdict.disposition == Disposition::Passed ||
-         verdict.disposition == Disposition::Unstable;
+         verdict.disposition == Disposition::Unstable ||
+         isUntested(verdict.disposition);
 }
 
 bool passes(const Verdicts &verdicts, const std::string &function) {

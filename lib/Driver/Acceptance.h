@@ -31,12 +31,17 @@ struct AcceptanceHooks {
       compare;
 };
 
+/// True if a function could not be compared, for a reason that lies in the
+/// baseline program or in the harness.
+bool isUntested(Disposition disposition);
+
 /// Finds the kernels to roll back so that no public function differs from the
 /// baseline program or loses to it. `callers` lists, for each kernel with a
 /// winner, the public functions that reach it. Kernels are dropped one at a
 /// time, the ones reached from a failing function first in the given order
 /// (least gain first), and put back if that did not help; if no single one
-/// explains a failure, all that the function reaches are dropped.
+/// explains a failure, all that the function reaches are dropped. Functions
+/// that could not be compared, or not be timed, roll nothing back.
 Result<std::vector<Rollback>> findRollbacks(
     const std::vector<std::pair<std::string, std::set<std::string>>> &callers,
     const AcceptanceHooks &hooks);

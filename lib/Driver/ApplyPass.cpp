@@ -8,6 +8,7 @@
 #include "kernelbrain/Store/TuningSpec.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <thread>
@@ -77,8 +78,12 @@ Result<EntrySource> ApplyPass::openSource() {
   auto path = store::findStore(store);
   if (!path)
     return path.error();
-  auto opened = store::TuningDatabase::open(
-      store::databasePath(*path), store::TuningDatabase::Mode::ReadOnly);
+  std::string file = store::databasePath(*path);
+  if (std::error_code ignored; !std::filesystem::exists(file, ignored))
+    return Error{"there is no tuning database '" + file +
+                 "': run kb-search first, or give another 'store' or a 'spec'"};
+  auto opened =
+      store::TuningDatabase::open(file, store::TuningDatabase::Mode::ReadOnly);
   if (!opened)
     return opened.error();
   source.database.emplace(std::move(*opened));

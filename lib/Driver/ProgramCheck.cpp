@@ -2,6 +2,7 @@
 
 #include "ProgramCheck.h"
 
+#include "kernelbrain/Support/File.h"
 #include "kernelbrain/Support/Subprocess.h"
 
 #include <cstdio>
@@ -15,8 +16,7 @@ using namespace kernelbrain;
 constexpr int compileDeadlineMilliseconds = 300000;
 
 Result<std::unique_ptr<ProgramCheck>>
-ProgramCheck::start(const SessionOptions &options, const Target &target,
-                    const std::string &baseline) {
+ProgramCheck::start(const SessionOptions &options, const std::string &parent) {
   std::unique_ptr<ProgramCheck> check(new ProgramCheck());
   check->options = options;
   auto compiler = findProgram("kb-compile", options.kbCompile, "KB_COMPILE");
@@ -28,18 +28,20 @@ ProgramCheck::start(const SessionOptions &options, const Target &target,
     return worker.error();
   check->worker =
       std::make_unique<evaluate::Worker>(evaluate::WorkerOptions{*worker, {}});
-  std::error_code failure;
-  std::string pattern =
-      (std::filesystem::temp_directory_path(failure) / "kernelbrain-XXXXXX")
-          .string();
-  if (failure || !mkdtemp(pattern.data()))
-    return Error{"cannot make a temporary folder '" + pattern + "'"};
+  std::string pattern = parent + "/program-XXXXXX";
+  if (!mkdtemp(pattern.data()))
+    return fileError("make the temporary folder", pattern);
   check->folder = pattern;
-  auto object = check->build("baseline", baseline);
-  if (!object)
-    return object.error().withContext("cannot build the baseline program");
-  check->baselineObject = *object;
   return check;
+}
+
+Result<std::string> ProgramCheck::setBaseline(const std::string &program) {
+  std::string why;
+  auto object = build("baseline", program, why);
+  if (!object)
+    return object.error();
+  baselineObject = *object;
+  return why;
 }
 
 ProgramCheck::~ProgramCheck() {
@@ -49,14 +51,15 @@ ProgramCheck::~ProgramCheck() {
 }
 
 Result<std::string> ProgramCheck::build(const std::string &name,
-                                        const std::string &module) {
+                                        const std::string &module,
+                                        std::string &why) {
   std::string source = folder + "/" + name + ".mlir";
   std::string object = folder + "/" + name + ".so";
   std::ofstream file(source, std::ios::binary);
   file << module;
   file.close();
   if (!file)
-    return Error{"cannot write '" + source + "'"};
+    return fileError("write", source);
   SubprocessOptions command;
   command.arguments = {compiler, source, "-o", object};
   if (!options.chip.empty())
@@ -67,18 +70,30 @@ Result<std::string> ProgramCheck::build(const std::string &name,
   child->closeInput();
   std::optional<std::string> end = child->wait(compileDeadlineMilliseconds);
   if (!end)
-    return Error{"kb-compile took longer than " +
-                 std::to_string(compileDeadlineMilliseconds / 1000) + " s"};
-  if (!end->empty())
-    return Error{"kb-compile ended with " + *end};
+    why = "kb-compile took longer than " +
+          std::to_string(compileDeadlineMilliseconds / 1000) + " s";
+  else if (!end->empty())
+    why = "kb-compile ended with " + *end;
   return object;
 }
 
 Result<std::vector<FunctionVerdict>>
-ProgramCheck::compare(const std::string &program) {
-  auto object = build("program" + std::to_string(++built), program);
+ProgramCheck::compare(const std::string &program,
+                      const std::set<std::string> &functions) {
+  std::string why;
+  auto object = build("program" + std::to_string(++built), program, why);
   if (!object)
-    return object.error().withContext("cannot build the optimised program");
+    return object.error();
+  if (!why.empty()) {
+    std::vector<FunctionVerdict> verdicts;
+    for (const std::string &function : functions) {
+      FunctionVerdict &verdict = verdicts.emplace_back();
+      verdict.name = function;
+      verdict.disposition = Disposition::BuildFailed;
+      verdict.reason = "the optimised program cannot be built: " + why;
+    }
+    return verdicts;
+  }
   evaluate::ProgramRequest request;
   request.baseline = baselineObject;
   request.candidate = *object;
@@ -87,5 +102,6 @@ ProgramCheck::compare(const std::string &program) {
   auto reply = worker->comparePrograms(request);
   if (!reply)
     return reply.error();
+  whyUnusable = reply->unusable;
   return reply->functions;
 }

@@ -5,11 +5,11 @@
 
 #include "Acceptance.h"
 
-#include "kernelbrain/Core/Target.h"
 #include "kernelbrain/Driver/SessionOptions.h"
 #include "kernelbrain/Evaluate/Client/Worker.h"
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,21 +19,31 @@ namespace kernelbrain {
 /// kb-compile, as a user would, and run by a fresh worker.
 class ProgramCheck {
 public:
-  /// Builds `baseline` (text or bytecode) and starts a worker.
+  /// Finds the tools and makes a temporary folder in `parent`.
   static Result<std::unique_ptr<ProgramCheck>>
-  start(const SessionOptions &options, const Target &target,
-        const std::string &baseline);
+  start(const SessionOptions &options, const std::string &parent);
   ~ProgramCheck();
 
-  /// Builds and runs `program`, and says how each public function did.
-  Result<std::vector<FunctionVerdict>> compare(const std::string &program);
+  /// Builds the program to compare with, text or bytecode. Returns why there is
+  /// nothing to compare with: kb-compile cannot compile it. Empty: there is.
+  Result<std::string> setBaseline(const std::string &program);
+
+  /// Builds and runs `program`, and says how each public function did. All of
+  /// `functions` are `build_failed` if kb-compile cannot compile it.
+  Result<std::vector<FunctionVerdict>>
+  compare(const std::string &program, const std::set<std::string> &functions);
+  /// Why the last compare() could not compare anything: the baseline cannot be
+  /// loaded. Empty: it could.
+  const std::string &unusable() const { return whyUnusable; }
 
 private:
   ProgramCheck() = default;
-  Result<std::string> build(const std::string &name, const std::string &module);
+  /// Compiles; `why` says why it failed. An error is ours.
+  Result<std::string> build(const std::string &name, const std::string &module,
+                            std::string &why);
 
   SessionOptions options;
-  std::string compiler, folder, baselineObject;
+  std::string compiler, folder, baselineObject, whyUnusable;
   std::unique_ptr<evaluate::Worker> worker;
   int built = 0;
 };

@@ -4,11 +4,22 @@
 
 #include "kernelbrain/Store/Location.h"
 
+#include <filesystem>
+
 using namespace kernelbrain;
 
 /// How long to wait for another process with the same module and options: it is
 /// doing the very work that this one is asked for.
 constexpr int lockWaitMilliseconds = 2000;
+
+/// Programs that a run was comparing when it was killed.
+static void removeLeftovers(const std::string &folder) {
+  std::error_code ignored; // What cannot be removed only takes room.
+  for (std::filesystem::directory_iterator entry(folder, ignored), end;
+       !ignored && entry != end; entry.increment(ignored))
+    if (entry->path().filename().string().rfind("program-", 0) == 0)
+      std::filesystem::remove_all(entry->path(), ignored);
+}
 
 Result<std::unique_ptr<RunStore>> RunStore::open(const SessionOptions &options,
                                                  const std::string &runHash) {
@@ -24,6 +35,8 @@ Result<std::unique_ptr<RunStore>> RunStore::open(const SessionOptions &options,
   if (!run)
     return run.error();
   result->run.emplace(std::move(*run));
+  if (result->run->isLocked())
+    removeLeftovers(result->run->path());
   auto cache = store::ArtifactCache::open(*path);
   if (!cache)
     return cache.error();

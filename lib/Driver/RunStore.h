@@ -31,6 +31,10 @@ public:
   Status close() {
     return run->isLocked() ? run->journal()->close() : Status();
   }
+  /// The folder of runs with this hash.
+  const std::string &runFolder() const { return run->path(); }
+  /// True if another process began this run and did not come to its end.
+  bool isResumed() const { return run->isResumed(); }
   /// What an unfinished run of the same hash left.
   const search::Recording &recording() const { return recorded; }
   store::ArtifactCache &artifacts() { return *cache; }

@@ -36,6 +36,11 @@ struct SearchPass : kernelbrain::impl::SearchPassBase<SearchPass> {
       : SearchPassBase(other), interrupt(other.interrupt) {}
 
   SessionOptions sessionOptions() const;
+  /// Before any pass of the pipeline runs.
+  LogicalResult initialize(MLIRContext *) override {
+    interrupt->isHeeded = true;
+    return success();
+  }
   void runOnOperation() override;
 
   std::shared_ptr<Interrupt> interrupt = std::make_shared<Interrupt>();

@@ -22,11 +22,7 @@ FailureOr<SessionSummary> Session::run() { return impl->run(); }
 
 Session::Impl::Impl(ModuleOp module, const SessionOptions &options,
                     Interrupt &interrupt)
-    : module(module), options(options), interrupt(interrupt) {
-  ++interrupt.searches;
-}
-
-Session::Impl::~Impl() { --interrupt.searches; }
+    : module(module), options(options), interrupt(interrupt) {}
 
 FailureOr<SessionSummary> Session::Impl::run() {
   auto fail = [&](const Error &error) -> LogicalResult {

@@ -80,16 +80,30 @@ Status Session::Impl::acceptProgram() {
   auto baseline = baselineOf(module, baselineProgram);
   if (!baseline)
     return baseline.error();
-  auto check = ProgramCheck::start(options, target, *baseline);
+  auto check = ProgramCheck::start(options, store->runFolder());
   if (!check)
     return check.error();
+  auto why = (*check)->setBaseline(*baseline);
+  if (!why)
+    return why.error();
+  if (!why->empty()) {
+    warnUntested("the input program cannot be built: " + *why);
+    return {};
+  }
+  std::set<std::string> reaching;
+  for (const auto &[kernel, functions] : callers)
+    reaching.insert(functions.begin(), functions.end());
+  std::vector<FunctionVerdict> verdicts;
   AcceptanceHooks hooks;
   hooks.compare = [&](const std::set<std::string> &dropped)
       -> Result<std::vector<FunctionVerdict>> {
     FailureOr<std::string> text = emitProgram(module, options.emit, dropped);
     if (failed(text))
       return Error{"cannot emit the optimised program"};
-    return (*check)->compare(*text);
+    auto found = (*check)->compare(*text, reaching);
+    if (found)
+      verdicts = *found;
+    return found;
   };
   auto rollbacks = findRollbacks(callers, hooks);
   if (!rollbacks)
@@ -97,7 +111,18 @@ Status Session::Impl::acceptProgram() {
   for (const Rollback &rollback : *rollbacks)
     if (Status ok = rollBack(rollback); !ok)
       return ok;
+  if (!(*check)->unusable().empty())
+    warnUntested((*check)->unusable());
+  for (const FunctionVerdict &verdict : verdicts)
+    if (isUntested(verdict.disposition) && reaching.count(verdict.name))
+      warnUntested("function '" + verdict.name + "': " + verdict.reason);
   return {};
+}
+
+void Session::Impl::warnUntested(const std::string &why) {
+  emitWarning(module.getLoc(), "the program is not compared with the input, "
+                               "its kernels are proven one by one only: ")
+      << why;
 }
 
 Status Session::Impl::rollBack(const Rollback &rollback) {

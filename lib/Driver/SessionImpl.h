@@ -61,7 +61,6 @@ struct SessionWinner {
 struct Session::Impl {
   Impl(mlir::ModuleOp module, const SessionOptions &options,
        Interrupt &interrupt);
-  ~Impl();
 
   mlir::FailureOr<SessionSummary> run();
 
@@ -85,6 +84,7 @@ struct Session::Impl {
   mlir::LogicalResult attachWinners();
   Status acceptProgram();
   Status rollBack(const Rollback &rollback);
+  void warnUntested(const std::string &why);
   Status record();
   Status finish();
 

@@ -2,6 +2,8 @@
 
 #include "kernelbrain/Driver/SessionOptions.h"
 
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
 #include "llvm/Support/Regex.h"
 
 #include <thread>
@@ -59,6 +61,17 @@ static Status checkChoices(const SessionOptions &options) {
   return expectOneOf("placement", options.placement, {"host"});
 }
 
+static Status checkPipeline(const std::string &pipeline) {
+  std::string why;
+  llvm::raw_string_ostream stream(why);
+  mlir::OpPassManager passes("builtin.module");
+  if (pipeline.empty() ||
+      succeeded(mlir::parsePassPipeline(pipeline, passes, stream)))
+    return {};
+  return Error{"option 'baseline-pipeline' is no pass pipeline: " +
+               llvm::StringRef(why).rtrim().str()};
+}
+
 Status SessionOptions::resolve() {
   if (auto ok = checkChoices(*this); !ok)
     return ok;
@@ -83,6 +96,8 @@ Status SessionOptions::resolve() {
   std::string why;
   if (!kernels.empty() && !llvm::Regex(kernels).isValid(why))
     return Error{"option 'kernels' is no regular expression: " + why};
+  if (auto ok = checkPipeline(baselinePipeline); !ok)
+    return ok;
   if (budgetSeconds < 0)
     budgetSeconds = maxVariants > 0 ? 0 : 60;
   if (compileJobs == 0)

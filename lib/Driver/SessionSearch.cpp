@@ -85,6 +85,9 @@ Status Session::Impl::applyProven() {
     if (!found)
       return found.error();
     bool isProven = !found->empty() && found->front().proven;
+    // What an interrupted run found by then is no reason not to go on with it.
+    if (isProven && store->isResumed() && found->front().runHash == runHash)
+      continue;
     if (isProven)
       proven.push_back({&entry, found->front()});
     else
@@ -111,6 +114,11 @@ Status Session::Impl::applyProven() {
     winner.fromDatabase = true;
     winners.push_back(std::move(winner));
   }
+  if (!winners.empty())
+    llvm::errs() << "note: " << winners.size()
+                 << (winners.size() == 1 ? " kernel has" : " kernels have")
+                 << " a proven winner in the tuning database (option 'fresh' "
+                    "searches again)\n";
   return {};
 }
 

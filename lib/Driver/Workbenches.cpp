@@ -77,6 +77,10 @@ Result<search::Preparation> DeviceWorkbench::prepare(const Kernel &kernel) {
   std::vector<const search::BuildResult *> baselines;
   for (const search::BuildResult &result : *built) {
     bool isReference = &result == &built->back();
+    if (result.disposition == Disposition::HarnessFault)
+      return Error{"cannot build its " +
+                   std::string(isReference ? "reference" : "baseline") + ": " +
+                   result.reason};
     if (result.disposition != Disposition::Passed)
       continue; // Without a reference the worker says how little it can tell.
     if (isReference) {
@@ -94,6 +98,10 @@ Result<search::Preparation> DeviceWorkbench::prepare(const Kernel &kernel) {
   if (!evaluator)
     return evaluator.error();
   const evaluate::KernelReply &reply = (*evaluator)->opened();
+  if (!reply.unusable.empty()) {
+    preparation.skipped = reply.unusable;
+    return preparation;
+  }
   const search::BuildResult &baseline = *baselines[reply.baseline];
   preparation.baselineRecipe = recipes[baseline.id];
   preparation.baseline = baseline.artifact;

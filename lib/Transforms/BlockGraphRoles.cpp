@@ -44,6 +44,20 @@ static bool isTensorWork(Operation *op) {
          llvm::any_of(op->getResultTypes(), isTensor);
 }
 
+/// More elements than any machine holds; their product may overflow.
+static bool isTooLarge(TensorType tensor) {
+  constexpr int64_t most = int64_t(1) << 40;
+  int64_t count = 1;
+  for (int64_t extent : tensor.getShape()) {
+    if (extent == 0)
+      return false;
+    if (!ShapedType::isDynamic(extent) &&
+        (__builtin_mul_overflow(count, extent, &count) || count > most))
+      count = most + 1;
+  }
+  return count > most;
+}
+
 static std::string whyUnknownType(Type type) {
   auto tensor = dyn_cast<TensorType>(type);
   if (!tensor)
@@ -57,6 +71,8 @@ static std::string whyUnknownType(Type type) {
   else if (cast<RankedTensorType>(tensor).getEncoding())
     stream << "holds a tensor with the encoding "
            << cast<RankedTensorType>(tensor).getEncoding();
+  else if (isTooLarge(tensor))
+    stream << "holds a tensor of more than 2^40 elements";
   else if (tensor.hasStaticShape() && tensor.getNumElements() == 0)
     stream << "holds a tensor without elements";
   return text;

@@ -152,10 +152,7 @@ LogicalResult SplicePass::splice() {
   if (spliced.empty())
     return success();
   SymbolTable symbols(getOperation());
-  FailureOr<LLVM::LLVMFuncOp> fail =
-      getOrAddFail(getOperation().getLoc(), symbols);
-  if (failed(fail))
-    return failure();
+  LLVM::LLVMFuncOp fail = getOrAddFail(getOperation().getLoc(), symbols);
   for (SplicedKernel &kernel : spliced)
     if (failed(checkElementTypes(kernel.kernel)) ||
         failed(addImplementation(kernel, symbols)))
@@ -163,7 +160,7 @@ LogicalResult SplicePass::splice() {
   if (failed(addBaselines(spliced, symbols)))
     return failure();
   for (SplicedKernel &kernel : spliced)
-    addShim(kernel, *fail, symbols);
+    addShim(kernel, fail, symbols);
   return redirectCalls(spliced);
 }
 

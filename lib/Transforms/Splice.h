@@ -37,10 +37,9 @@ void addShim(SplicedKernel &spliced, mlir::LLVM::LLVMFuncOp fail,
              mlir::SymbolTable &symbols);
 
 /// The function `@kbFail(name, status)` of the module of `symbols`, written if
-/// it is not there. Emits a diagnostic and fails if the name means something
-/// else.
-mlir::FailureOr<mlir::LLVM::LLVMFuncOp>
-getOrAddFail(mlir::Location location, mlir::SymbolTable &symbols);
+/// it is not there. Where the name means something else, it gets another.
+mlir::LLVM::LLVMFuncOp getOrAddFail(mlir::Location location,
+                                    mlir::SymbolTable &symbols);
 
 /// Removes kernels, variants and kb attributes (kb-strip). Emits a diagnostic
 /// and fails at a call of a kernel.

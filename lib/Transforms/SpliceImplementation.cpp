@@ -174,8 +174,8 @@ static LLVM::LLVMFuncOp declare(OpBuilder &builder, Location location,
   return LLVM::LLVMFuncOp::create(builder, location, escaped, type);
 }
 
-FailureOr<LLVM::LLVMFuncOp> kernelbrain::getOrAddFail(Location location,
-                                                      SymbolTable &symbols) {
+LLVM::LLVMFuncOp kernelbrain::getOrAddFail(Location location,
+                                           SymbolTable &symbols) {
   constexpr StringRef name = "kbFail";
   Operation *module = symbols.getOp();
   MLIRContext *context = module->getContext();
@@ -183,13 +183,10 @@ FailureOr<LLVM::LLVMFuncOp> kernelbrain::getOrAddFail(Location location,
   Type i32 = IntegerType::get(context, 32);
   Type none = LLVM::LLVMVoidType::get(context);
   auto type = LLVM::LLVMFunctionType::get(none, {pointer, i32});
-  if (Operation *present = symbols.lookup(name)) {
-    auto function = dyn_cast<LLVM::LLVMFuncOp>(present);
-    if (function && function.getFunctionType() == type)
+  Operation *present = symbols.lookup(name);
+  if (auto function = dyn_cast_or_null<LLVM::LLVMFuncOp>(present))
+    if (function.getFunctionType() == type)
       return function;
-    return present->emitError("expected '")
-           << name << "' to be an 'llvm.func' of type " << type;
-  }
 
   OpBuilder builder(context);
   auto printType =
@@ -204,8 +201,11 @@ FailureOr<LLVM::LLVMFuncOp> kernelbrain::getOrAddFail(Location location,
       LLVM::LLVMArrayType::get(builder.getI8Type(), text.size()),
       /*isConstant=*/true, LLVM::Linkage::Internal, "kbFail_format",
       builder.getStringAttr(text));
+  // A program with another use for the name cannot replace ours, which gets a
+  // number then and is nobody else's.
   auto fail = LLVM::LLVMFuncOp::create(builder, location, name, type,
-                                       LLVM::Linkage::Weak);
+                                       present ? LLVM::Linkage::Internal
+                                               : LLVM::Linkage::Weak);
   for (Operation *op :
        std::initializer_list<Operation *>{print, abort, format, fail})
     if (!op->getBlock())

@@ -68,26 +68,6 @@ func.func @f(%x: tensor<2xf32>, %y: tensor<2xf32>) -> tensor<2xf32> {
 // -----
 
 module @kb.kernels {
-  kb.kernel @k ins(%x: tensor<2xf32>) outs(%y: tensor<2xf32>) {
-    kb.yield %x : tensor<2xf32>
-  }
-  kb.variant @k attributes {recipe = "{}", selected} {
-    llvm.func @k(%x: !llvm.ptr, %y: !llvm.ptr, %ws: !llvm.ptr, %stream: !llvm.ptr) -> i32 {
-      %0 = llvm.mlir.constant(0 : i32) : i32
-      llvm.return %0 : i32
-    }
-  }
-}
-// expected-error@below {{expected 'kbFail' to be an 'llvm.func' of type '!llvm.func<void (ptr, i32)>'}}
-func.func private @kbFail()
-func.func @f(%x: tensor<2xf32>, %y: tensor<2xf32>) -> tensor<2xf32> {
-  %0 = kb.call @kb.kernels::@k ins(%x : tensor<2xf32>) outs(%y : tensor<2xf32>) -> tensor<2xf32>
-  return %0 : tensor<2xf32>
-}
-
-// -----
-
-module @kb.kernels {
   // expected-error@below {{elements of type 'complex<f32>' have no form in ABI version 1}}
   kb.kernel @k ins(%x: tensor<2xcomplex<f32>>) outs(%y: tensor<2xcomplex<f32>>) {
     kb.yield %x : tensor<2xcomplex<f32>>

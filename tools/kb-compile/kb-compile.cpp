@@ -10,10 +10,12 @@
 #include "llvm/ADT/StringRef.h"
 
 #include <algorithm>
+#include <csignal>
 
 using namespace kernelbrain;
 
 int main(int argc, char **argv) {
+  std::signal(SIGXFSZ, SIG_IGN); // Writing fails instead, and says where.
   auto given = [&](llvm::StringRef name) {
     return std::any_of(argv + 1, argv + argc, [&](llvm::StringRef word) {
       return word == name || word.starts_with(name.str() + "=");

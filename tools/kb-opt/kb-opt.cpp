@@ -33,7 +33,7 @@ static void ownSignals(std::shared_ptr<kernelbrain::Interrupt> interrupt) {
       if (sigwait(&signals, &signal) != 0)
         continue;
       bool first = !interrupt->requested.exchange(true);
-      if (first && interrupt->searches > 0)
+      if (first && interrupt->isHeeded)
         continue;
       llvm::sys::RunInterruptHandlers(); // Removes a half-written output file.
       _exit(130);
@@ -43,6 +43,7 @@ static void ownSignals(std::shared_ptr<kernelbrain::Interrupt> interrupt) {
 
 int main(int argc, char **argv) {
   signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN); // Writing fails instead, and says where.
   auto interrupt = std::make_shared<kernelbrain::Interrupt>();
   ownSignals(interrupt);
 

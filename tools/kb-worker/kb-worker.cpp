@@ -106,6 +106,7 @@ int main(int argc, char **argv) {
     return 0;
   }
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   if (options.run) {
     // What libraries of a kernel may need; nothing here is secret.
     for (const char *path : {"/lib", "/lib64", "/usr/lib", "/etc/ld.so.cache"})

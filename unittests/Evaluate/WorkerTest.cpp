@@ -235,7 +235,21 @@ TEST_F(Programs, AMissingFunctionIsReported) {
   ASSERT_TRUE(reply);
   EXPECT_EQ(reply->functions[1].disposition, Disposition::LaunchFailed);
   request.candidate = folder.path + "/none.so";
-  EXPECT_FALSE(worker.comparePrograms(request));
+  reply = worker.comparePrograms(request);
+  ASSERT_TRUE(reply);
+  for (const FunctionVerdict &verdict : reply->functions)
+    EXPECT_EQ(verdict.disposition, Disposition::LaunchFailed);
+}
+
+TEST_F(Programs, ABaselineThatCannotBeLoadedSaysSo) {
+  ProgramRequest request;
+  request.baseline = folder.path + "/none.so";
+  request.candidate =
+      compileFixture(folder, "Program", "", programManifest()).path;
+  Result<ProgramReply> reply = worker.comparePrograms(request);
+  ASSERT_TRUE(reply);
+  EXPECT_NE(reply->unusable.find("none.so"), std::string::npos);
+  EXPECT_TRUE(reply->functions.empty());
 }
 
 } // namespace

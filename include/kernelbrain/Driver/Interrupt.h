@@ -11,8 +11,9 @@ namespace kernelbrain {
 /// Shared between the owner of the signals (kb-opt's main) and the searches.
 struct Interrupt {
   std::atomic<bool> requested{false};
-  /// Searches that would stop by themselves; with none, the owner ends at once.
-  std::atomic<int> searches{0};
+  /// A pipeline that searches has begun to run: it stops by itself, and what it
+  /// has is written. Without one, the owner ends at once.
+  std::atomic<bool> isHeeded{false};
 };
 
 } // namespace kernelbrain

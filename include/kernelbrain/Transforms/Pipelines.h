@@ -24,6 +24,10 @@ void addLowerTosaPasses(mlir::OpPassManager &passes);
 /// Functions that return tensors return memrefs of identity layout.
 void addBufferizePasses(mlir::OpPassManager &passes);
 
+/// Frees the buffers of the functions that free none themselves, in upstream's
+/// way: callers own what a function returns.
+void addDeallocationPasses(mlir::OpPassManager &passes);
+
 /// Bodies on tensors of functions that take memrefs; nothing is freed.
 void addBaselinePasses(mlir::OpPassManager &passes);
 

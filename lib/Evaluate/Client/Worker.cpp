@@ -107,6 +107,13 @@ Status Worker::start() {
     process.reset();
     return Error{"'" + options.program + "' is not a kb-worker"};
   }
+  if (int64_t found = getIntegerOr(*reply, "protocol", -1);
+      found != workerProtocolVersion) {
+    process.reset();
+    return Error{"'" + options.program + "' speaks protocol " +
+                 std::to_string(found) + ", expected " +
+                 std::to_string(workerProtocolVersion)};
+  }
   greeting = *reply;
   return {};
 }

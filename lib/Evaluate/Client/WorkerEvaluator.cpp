@@ -34,6 +34,8 @@ Status WorkerEvaluator::openKernel() {
   Result<KernelReply> parsed = kernelReplyFromJson(*answer);
   if (!parsed)
     return parsed.error().withContext("reply of kb-worker");
+  if (generation != 0 && !parsed->unusable.empty())
+    return Error{parsed->unusable};
   // A kernel that is opened again keeps the baselines' first times: decisions
   // that were taken stay comparable.
   if (generation == 0)

@@ -50,7 +50,12 @@ int64_t elementCount(const std::vector<int64_t> &extents) {
 
 int64_t bytesOf(const Argument &argument, ElementType type,
                 const std::vector<int64_t> &dims) {
-  return elementCount(extentsOf(argument, dims)) * byteSize(type);
+  constexpr int64_t most = int64_t(1) << 50;
+  int64_t bytes = byteSize(type);
+  for (int64_t extent : extentsOf(argument, dims))
+    if (__builtin_mul_overflow(bytes, extent, &bytes) || bytes > most)
+      bytes = most;
+  return bytes;
 }
 
 namespace {

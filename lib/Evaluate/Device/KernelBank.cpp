@@ -82,17 +82,34 @@ KernelBank::build(const CheckerOptions &options, const KernelRequest &request,
                      argument.alignment,
                      /*misaligned=*/argument.isOutput});
   }
-  Result<SharedBuffers> shared = SharedBuffers::create(slots);
-  if (!shared)
-    return shared.error();
+  // Without slots it cannot fail for want of memory.
+  Result<SharedBuffers> none = SharedBuffers::create({});
+  if (!none)
+    return none.error();
   std::unique_ptr<KernelBank> bank(
-      new KernelBank(options, request, std::move(*shared)));
+      new KernelBank(options, request, std::move(*none)));
   int64_t start = nowNs();
   bank->startCpuNs = processCpuNs();
-  if (Status status = bank->fillSets(everySet); !status)
+  Status status = bank->createBuffers(slots);
+  if (status)
+    status = bank->fillSets(everySet);
+  if (!status && (everySet || bank->reply.unusable.empty()))
     return status.error().withContext("kernel '" + kernel.name + "'");
   bank->reply.costNs = nowNs() - start;
   return bank;
+}
+
+Error KernelBank::giveUp(std::string why) {
+  reply.unusable = why;
+  return Error{std::move(why)};
+}
+
+Status KernelBank::createBuffers(const std::vector<SlotRequest> &slots) {
+  Result<SharedBuffers> created = SharedBuffers::create(slots);
+  if (!created)
+    return giveUp(created.error().message);
+  shared = std::move(*created);
+  return {};
 }
 
 int64_t KernelBank::spentMs() const {
@@ -114,7 +131,7 @@ Status KernelBank::fillSets(bool everySet) {
     slots.push_back({bytesOf(argument, ElementType::F64, largest), 64});
   Result<SharedBuffers> wide = SharedBuffers::create(slots);
   if (!wide)
-    return wide.error();
+    return giveUp(wide.error().message);
   bool hasReference = !request.reference.empty();
   Source reference(*this, *wide,
                    hasReference ? request.reference : request.baselines[0],
@@ -134,8 +151,8 @@ Status KernelBank::fillSets(bool everySet) {
       return status;
   }
   if (bankSets.empty())
-    return Error{"the baseline computes nothing usable: " +
-                 (reply.notes.empty() ? "" : reply.notes.back())};
+    return giveUp("the baseline computes nothing usable: " +
+                  (reply.notes.empty() ? "" : reply.notes.back()));
   reference.runner.reset();
   if (Status status = timeBaselines(baseline); !status)
     return status;
@@ -216,8 +233,8 @@ Status KernelBank::runReference(BankSet &set, Source &reference,
   if (!run)
     return run.error();
   if (!reason.empty())
-    return Error{"the reference ends with " + reason + " on set '" +
-                 set.inputs.name() + "', where the baseline did not"};
+    return giveUp("the reference ends with " + reason + " on set '" +
+                  set.inputs.name() + "', where the baseline did not");
   size_t output = 0;
   for (size_t k = 0; k < types.size(); ++k) {
     if (!kernel().arguments[k].isOutput)

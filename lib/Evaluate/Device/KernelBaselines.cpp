@@ -22,7 +22,7 @@ Status KernelBank::timeBaselines(Source &first) {
       if (!run)
         return run.error();
       if (!reason.empty())
-        return Error{"baseline '" + other.path + "' ends with " + reason};
+        return giveUp("baseline '" + other.path + "' ends with " + reason);
       // CPU time: other processes may have run meanwhile.
       int64_t time = std::min(run->wallNs, run->cpuNs);
       best = best ? std::min(best, time) : time;
@@ -54,7 +54,7 @@ Status KernelBank::findInsensitive(Source &baseline) {
     if (!run)
       return run.error();
     if (!reason.empty())
-      return Error{"the baseline ends with " + reason};
+      return giveUp("the baseline ends with " + reason);
     into.clear();
     for (size_t k = 0; k < kernel().arguments.size(); ++k)
       if (kernel().arguments[k].isOutput)

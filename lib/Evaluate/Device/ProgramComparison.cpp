@@ -309,7 +309,7 @@ Result<FunctionVerdict> FunctionComparison::compare() {
     return verdict;
   };
   if (Status status = createBuffers(); !status)
-    return status.error();
+    return finish({Disposition::NotRun, status.error().message});
   drawInputs();
   std::vector<uint64_t> drawn = hashInputs();
   CallResult baseline, candidate;
@@ -340,8 +340,11 @@ Result<FunctionVerdict> FunctionComparison::compare() {
 // Programs
 //===----------------------------------------------------------------------===//
 
+/// The manifest of the program at `path`; `why` says why there is none. An
+/// error is ours.
 static Result<Manifest> readManifest(const CheckerOptions &options,
-                                     const std::string &path) {
+                                     const std::string &path,
+                                     std::string &why) {
   Result<SharedBuffers> buffers = SharedBuffers::create({});
   if (!buffers)
     return buffers.error();
@@ -351,10 +354,9 @@ static Result<Manifest> readManifest(const CheckerOptions &options,
     return runner.error();
   Manifest manifest;
   if (Outcome loaded = runner->load(0, path, manifest); !loaded)
-    return Error{"cannot load '" + path + "': " + loaded.reason};
-  if (manifest.kind != "program")
-    return Error{"'" + path + "' is a " + manifest.kind +
-                 ", expected a program"};
+    why = "cannot load '" + path + "': " + loaded.reason;
+  else if (manifest.kind != "program")
+    why = "'" + path + "' is a " + manifest.kind + ", expected a program";
   return manifest;
 }
 
@@ -370,13 +372,19 @@ static bool sameSignature(const std::vector<Argument> &a,
 Result<ProgramReply> comparePrograms(const CheckerOptions &options,
                                      const ProgramRequest &request) {
   int64_t start = nowNs();
-  Result<Manifest> baseline = readManifest(options, request.baseline);
+  ProgramReply reply;
+  Result<Manifest> baseline =
+      readManifest(options, request.baseline, reply.unusable);
   if (!baseline)
     return baseline.error();
-  Result<Manifest> candidate = readManifest(options, request.candidate);
+  if (!reply.unusable.empty())
+    return reply;
+  std::string missing = "the candidate has no function of that signature";
+  std::string unloadable;
+  Result<Manifest> candidate =
+      readManifest(options, request.candidate, unloadable);
   if (!candidate)
     return candidate.error();
-  ProgramReply reply;
   for (const FunctionSignature &function : baseline->functions) {
     auto found = std::find_if(
         candidate->functions.begin(), candidate->functions.end(),
@@ -387,7 +395,7 @@ Result<ProgramReply> comparePrograms(const CheckerOptions &options,
       FunctionVerdict verdict;
       verdict.name = function.name;
       verdict.disposition = Disposition::LaunchFailed;
-      verdict.reason = "the candidate has no function of that signature";
+      verdict.reason = unloadable.empty() ? missing : unloadable;
       reply.functions.push_back(verdict);
       continue;
     }

@@ -4,8 +4,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fcntl.h>
+#include <fstream>
+#include <string>
 #include <sys/mman.h>
 #include <unistd.h>
 #include <utility>
@@ -16,11 +19,42 @@ static int64_t roundUp(int64_t value, int64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
+/// Memory that can be had without swapping, in bytes; 0 if the system does not
+/// tell.
+static int64_t availableBytes() {
+  std::ifstream file("/proc/meminfo");
+  std::string word;
+  int64_t kibibytes = 0;
+  while (file >> word)
+    if (word == "MemAvailable:")
+      return file >> kibibytes ? kibibytes * 1024 : 0;
+  return 0;
+}
+
+static std::string gibibytes(int64_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f GiB", double(bytes) / (1 << 30));
+  return text;
+}
+
+/// Buffers that do not fit would not fail here but end some process later.
+static Status checkMemory(int64_t bytes) {
+  int64_t available = availableBytes();
+  if (available == 0 || bytes <= available / 10 * 7)
+    return {};
+  return Error{"buffers of " + gibibytes(bytes) + " do not fit in memory, " +
+               gibibytes(available) + " are available"};
+}
+
 Result<SharedBuffers>
 SharedBuffers::create(const std::vector<SlotRequest> &requests) {
   SharedBuffers buffers;
   int64_t at = pageBytes;
   for (const SlotRequest &request : requests) {
+    // No machine has an address space of this size; the sum cannot overflow.
+    constexpr int64_t largest = int64_t(1) << 46;
+    if (request.capacity > largest)
+      return Error{"a buffer of more than 64 TiB does not fit in memory"};
     int64_t alignment = std::max<int64_t>(1, request.alignment);
     // Two pages of guard zone and up to one page of stagger.
     int64_t room = roundUp(request.capacity, pageBytes) + 3 * pageBytes +
@@ -29,6 +63,8 @@ SharedBuffers::create(const std::vector<SlotRequest> &requests) {
     at += room + pageBytes;
   }
   buffers.bytes = at;
+  if (Status status = checkMemory(at); !status)
+    return status.error();
   buffers.file = ::memfd_create("kb-buffers", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   if (buffers.file < 0 || ::ftruncate(buffers.file, at) != 0)
     return Error{std::string("cannot create shared buffers: ") +

@@ -89,7 +89,8 @@ Result<Json> Server::openKernel(const Json &json) {
   if (!checker)
     return checker.error();
   Json reply = toJson((*checker)->summary());
-  kernels[request->kernel.name] = std::move(*checker);
+  if ((*checker)->summary().unusable.empty())
+    kernels[request->kernel.name] = std::move(*checker);
   reply["type"] = "kernel";
   return reply;
 }

@@ -71,6 +71,8 @@ Result<KernelRequest> kernelRequestFromJson(const Json &json) {
 }
 
 Json toJson(const KernelReply &reply) {
+  if (!reply.unusable.empty())
+    return {{"unusable", reply.unusable}, {"cost_ns", reply.costNs}};
   return {{"baseline", reply.baseline}, {"times_ns", reply.timesNs},
           {"sets", reply.sets},         {"low_power", reply.lowPower},
           {"notes", reply.notes},       {"insensitive", reply.insensitive},
@@ -79,6 +81,10 @@ Json toJson(const KernelReply &reply) {
 
 Result<KernelReply> kernelReplyFromJson(const Json &json) {
   KernelReply reply;
+  reply.unusable = getStringOr(json, "unusable", "");
+  reply.costNs = getIntegerOr(json, "cost_ns", 0);
+  if (!reply.unusable.empty())
+    return reply;
   Result<int64_t> baseline = getInteger(json, "baseline");
   if (!baseline)
     return baseline.error();
@@ -103,7 +109,6 @@ Result<KernelReply> kernelReplyFromJson(const Json &json) {
   reply.notes = *notes;
   reply.insensitive = *insensitive;
   reply.lowPower = getBoolOr(json, "low_power", false);
-  reply.costNs = getIntegerOr(json, "cost_ns", 0);
   return reply;
 }
 
@@ -179,7 +184,9 @@ Json toJson(const ProgramReply &reply) {
       one["speedup"] = toJson(*verdict.speedup);
     functions.push_back(one);
   }
-  return {{"functions", functions}, {"cost_ns", reply.costNs}};
+  return {{"unusable", reply.unusable},
+          {"functions", functions},
+          {"cost_ns", reply.costNs}};
 }
 
 static Result<FunctionVerdict> functionVerdictFromJson(const Json &json) {
@@ -219,6 +226,7 @@ Result<ProgramReply> programReplyFromJson(const Json &json) {
       return verdict.error().withContext("'functions'");
     reply.functions.push_back(*verdict);
   }
+  reply.unusable = getStringOr(json, "unusable", "");
   reply.costNs = getIntegerOr(json, "cost_ns", 0);
   return reply;
 }

@@ -52,7 +52,7 @@ def role(command):
 def trials(store):
     """The trial lines of all journals, in order."""
     lines = []
-    for path in sorted(glob.glob(f"{store}/runs/*/*.journal*")):
+    for path in sorted(glob.glob(f"{store}/runs/*/journal-*.log")):
         with open(path, "rb") as file:
             lines += [line for line in file.read().split(b"\n")[:-1] if b'"type":"trial"' in line]
     return lines

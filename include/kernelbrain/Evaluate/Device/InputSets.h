@@ -53,7 +53,8 @@ struct InputSet {
 std::vector<int64_t> extentsOf(const Argument &argument,
                                const std::vector<int64_t> &dims);
 int64_t elementCount(const std::vector<int64_t> &extents);
-/// Bytes of a tensor of the argument's shape whose elements are `type`.
+/// Bytes of a tensor of the argument's shape whose elements are `type`; 2^50
+/// for anything larger, which no machine has, so that sums do not overflow.
 int64_t bytesOf(const Argument &argument, ElementType type,
                 const std::vector<int64_t> &dims);
 

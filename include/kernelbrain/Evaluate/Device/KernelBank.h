@@ -37,7 +37,9 @@ struct BankSet {
 class KernelBank {
 public:
   /// Runs reference and baselines in processes of their own, which are gone on
-  /// return. `everySet`: all kinds of inputs, else as many as a check uses.
+  /// return. A kernel that cannot be measured at all is an error if `everySet`,
+  /// else a bank without sets whose summary says why. `everySet`: all kinds of
+  /// inputs, else as many as a check uses.
   static Result<std::unique_ptr<KernelBank>>
   build(const CheckerOptions &options, const KernelRequest &request,
         bool everySet);
@@ -70,6 +72,9 @@ private:
       : options(options), request(request), shared(std::move(shared)) {}
 
   struct Source; // a process that computes outputs
+  /// An error that is the kernel's own.
+  Error giveUp(std::string why);
+  Status createBuffers(const std::vector<SlotRequest> &slots);
   Status fillSets(bool everySet);
   Status addSet(InputSet set, Source &baseline, Source &reference);
   Status addViolatingSet(Source &baseline);

@@ -36,6 +36,10 @@ struct KernelRequest {
 };
 
 struct KernelReply {
+  /// Why the kernel cannot be measured: its own fault, not the harness's.
+  /// Empty: it can be. With a reason, the kernel is not open and the rest is
+  /// not set.
+  std::string unusable;
   int64_t baseline = 0;          ///< index of the fastest one
   std::vector<int64_t> timesNs;  ///< of one call of each baseline
   std::vector<std::string> sets; ///< names of the input sets of a check
@@ -72,6 +76,8 @@ struct FunctionVerdict {
 };
 
 struct ProgramReply {
+  /// Why nothing can be compared: the baseline's fault. Empty: see `functions`.
+  std::string unusable;
   std::vector<FunctionVerdict> functions;
   int64_t costNs = 0;
 };

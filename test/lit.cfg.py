@@ -1,6 +1,7 @@
 """lit configuration: tools are found in the build tree and in LLVM's bin folder."""
 
 import os
+import subprocess
 
 import lit.formats
 
@@ -36,3 +37,11 @@ with open("/proc/cpuinfo") as cpuinfo:
 for flag, feature in (("avx2", "avx2"), ("avx512f", "avx512")):
     if flag in flags:
         config.available_features.add(feature)
+
+# A test may mount file systems where nobody else sees them.
+probe = ["unshare", "-m", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]
+try:
+    if subprocess.run(probe, stderr=subprocess.DEVNULL).returncode == 0:
+        config.available_features.add("mount")
+except OSError:
+    pass

@@ -6,11 +6,11 @@
 #include "kernelbrain/Store/Location.h"
 #include "kernelbrain/Store/TuningDatabase.h"
 #include "kernelbrain/Store/TuningSpec.h"
+#include "kernelbrain/Support/File.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 #include <thread>
 
 using namespace mlir;
@@ -46,6 +46,19 @@ struct EntrySource {
       return std::optional<store::TuningEntry>();
     return std::optional(found.front());
   }
+  /// Why find() has nothing for `key`, as a clause.
+  std::string whyNone(const store::TuningKey &key) const {
+    for (const store::TuningEntry &entry : entries) {
+      if (entry.key.kernelHash != key.kernelHash)
+        continue;
+      if (entry.key.target != key.target)
+        return "its entry is for the target '" + entry.key.target +
+               "', this is '" + key.target + "'";
+      return "its entry is for other options or another version of the "
+             "strategies";
+    }
+    return "there is no entry for it";
+  }
 };
 
 struct ApplyPass : kernelbrain::impl::ApplyPassBase<ApplyPass> {
@@ -64,12 +77,11 @@ struct ApplyPass : kernelbrain::impl::ApplyPassBase<ApplyPass> {
 Result<EntrySource> ApplyPass::openSource() {
   EntrySource source;
   if (!spec.empty()) {
-    std::ifstream file(spec.getValue());
-    if (!file)
-      return Error{"cannot read the tuning spec '" + spec + "'"};
-    std::stringstream text;
-    text << file.rdbuf();
-    auto parsed = store::parseTuningSpec(text.str(), spec);
+    auto text = readFile(spec);
+    if (!text)
+      return Error{"cannot read the tuning spec '" + spec +
+                   "': " + text.error().message};
+    auto parsed = store::parseTuningSpec(*text, spec);
     if (!parsed)
       return parsed.error();
     source.entries = std::move(*parsed);
@@ -144,13 +156,17 @@ Status ApplyPass::apply(ModuleOp module) {
   for (const ModuleKernel &entry : kernels) {
     if (!entry.leftStock.empty())
       continue;
-    auto found =
-        source->find(store::tuningKey(entry.kernel, (*builder)->target(),
-                                      "host", library.hash(), /*baseline=*/""));
+    store::TuningKey key =
+        store::tuningKey(entry.kernel, (*builder)->target(), "host",
+                         library.hash(), /*baseline=*/"");
+    auto found = source->find(key);
     if (!found)
       return found.error();
-    if (!*found)
+    if (!*found) {
+      emitRemark(entry.op->getLoc(), "kernel '")
+          << entry.kernel.name << "' stays stock: " << source->whyNone(key);
       continue;
+    }
     exported.push_back(**found);
     entries.push_back({&entry, std::move(**found)});
   }
@@ -161,9 +177,16 @@ Status ApplyPass::apply(ModuleOp module) {
 }
 
 void ApplyPass::runOnOperation() {
+  if (dynamicDim < 1) {
+    emitError(getOperation().getLoc(), "expected option 'dynamic-dim' to be "
+                                       "positive, found ")
+        << static_cast<int64_t>(dynamicDim);
+    return signalPassFailure();
+  }
   if (threads != 1) {
     emitError(getOperation().getLoc(), "threads=")
-        << threads << " is not supported by this version; use threads=1";
+        << static_cast<int64_t>(threads)
+        << " is not supported by this version; use threads=1";
     return signalPassFailure();
   }
   if (Status ok = apply(getOperation()); !ok) {

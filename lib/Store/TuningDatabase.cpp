@@ -135,8 +135,14 @@ Result<TuningDatabase> TuningDatabase::open(const std::string &path,
   if (code != SQLITE_OK)
     return database.error("open");
   sqlite3_busy_timeout(database.connection.get(), 10000);
+  // In one transaction: another process may be creating the schema.
   bool empty = false;
-  if (Status status = database.checkSchema(empty); !status)
+  Status status = database.execute("BEGIN");
+  if (status)
+    status = database.checkSchema(empty);
+  sqlite3_exec(database.connection.get(), "ROLLBACK", nullptr, nullptr,
+               nullptr);
+  if (!status)
     return status.error();
   if (empty)
     if (Status status = database.createSchema(); !status)

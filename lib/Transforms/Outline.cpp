@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "mlir/Interfaces/DataLayoutInterfaces.h"
 #include "mlir/Pass/PassManager.h"
 
 using namespace mlir;
@@ -42,9 +43,24 @@ LogicalResult checkKernelsName(ModuleOp module) {
          << name << "', found '" << taken->getName() << "'";
 }
 
+/// ABI version 1 passes extents as 64 bits. True, with a remark, if the
+/// module's data layout has another idea.
+bool remarkIndexWidth(ModuleOp module) {
+  constexpr unsigned bits = 64;
+  llvm::TypeSize found =
+      DataLayout(module).getTypeSizeInBits(IndexType::get(module.getContext()));
+  if (found == bits)
+    return false;
+  emitRemark(module.getLoc(), "stays as it is: expected 'index' to have ")
+      << bits << " bits, found " << found.getFixedValue();
+  return true;
+}
+
 void OutlinePass::runOnOperation() {
   if (failed(checkKernelsName(getOperation())))
     return signalPassFailure();
+  if (remarkIndexWidth(getOperation()))
+    return;
   std::optional<llvm::Regex> wanted;
   if (!kernelNames.empty()) {
     wanted.emplace(kernelNames);

@@ -6,7 +6,9 @@
 #include "TestFolder.h"
 #include "kernelbrain/Support/File.h"
 
+#include <atomic>
 #include <sqlite3.h>
+#include <thread>
 
 using namespace kernelbrain;
 using namespace kernelbrain::store;
@@ -132,6 +134,24 @@ TEST_F(TuningDatabaseTest, WritersAtOnceAreAllKept) {
   EXPECT_EQ(database->list()->size(), size_t(writers * each + writers));
   auto best = database->lookupProven(makeEntry("shared", 0, 2).key);
   EXPECT_EQ((*best)->measurement.speedup->middle, 2.0 + writers - 1);
+}
+
+TEST_F(TuningDatabaseTest, ProcessesThatCreateItAtOnceAgree) {
+  for (int round = 0; round < 10; ++round) {
+    std::string fresh = folder + "/fresh-" + std::to_string(round) + ".db";
+    std::vector<std::thread> openers;
+    std::atomic<int> opened{0};
+    for (int i = 0; i < 4; ++i)
+      openers.emplace_back([&] {
+        auto database =
+            TuningDatabase::open(fresh, TuningDatabase::Mode::ReadWrite);
+        EXPECT_TRUE(database) << database.error().message;
+        opened += bool(database);
+      });
+    for (std::thread &opener : openers)
+      opener.join();
+    EXPECT_EQ(opened, 4);
+  }
 }
 
 TEST_F(TuningDatabaseTest, ANewerSchemaIsRefusedAndLeftAlone) {

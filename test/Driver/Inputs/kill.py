@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Kills kb-opt, its compile server, its worker or its runner at random moments of a search.
 
-    kill.py KB_OPT INPUT STORE ROUNDS [SEED]
+    kill.py KB_OPT INPUT FOLDER ROUNDS [SEED]
 
 After each kill: kb-opt must end by itself with a valid module unless it was the victim; then the same command must
 resume and finish. No journaled trial may be lost, and no child may outlive its kb-opt. Prints one line a round.
@@ -70,11 +70,13 @@ def check(condition, message):
 
 
 def main():
-    kb_opt, source, store, rounds = sys.argv[1:4] + [int(sys.argv[4])]
+    kb_opt, source, folder, rounds = sys.argv[1:4] + [int(sys.argv[4])]
     rng = random.Random(int(sys.argv[5]) if len(sys.argv) > 5 else 1)
     victims = ["kb-opt", "server", "worker", "runner"]
     for number in range(rounds):
-        wanted, output = victims[number % len(victims)], f"{store}.out.mlir"
+        # A store of its own for each round: what the database knows is not searched.
+        store = f"{folder}/{number}"
+        wanted, output = victims[number % len(victims)], f"{folder}.out.mlir"
         child = start(kb_opt, source, store, number, output)
         time.sleep(rng.uniform(0.3, 4.0))
         before = trials(store)

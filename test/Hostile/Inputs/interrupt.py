@@ -1,0 +1,64 @@
+"""Interrupts kb-opt in a phase that its progress tells of.
+
+    interrupt.py KB_OPT INPUT FOLDER
+
+For each phase and signal: exit status 130, valid output, and the same command goes on to its end; a second signal ends it at once.
+"""
+import os
+import signal
+import subprocess
+import sys
+import time
+
+KB_OPT, SOURCE, FOLDER = sys.argv[1:]
+# The progress line after which the signal is sent.
+PHASES = {"setup": "optimizing", "search": "variant 1 is the best", "acceptance": "accepted"}
+
+
+def start(name):
+    command = [KB_OPT, SOURCE, f"--kb-optimize=max-variants=24 store={FOLDER}/{name}", "-o", f"{FOLDER}/{name}.mlir"]
+    return subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+
+def check(condition, message):
+    if not condition:
+        print("FAILED:", message)
+        sys.exit(1)
+
+
+def interrupt(phase, number, twice):
+    name = f"{phase}-{number}" + ("-twice" if twice else "")
+    child, seen = start(name), ""
+    for line in child.stderr:
+        seen += line
+        if PHASES[phase] in line:
+            break
+    child.send_signal(number)
+    sent = time.time()
+    if twice:
+        time.sleep(0.02)
+        child.send_signal(number)
+    seen += child.communicate(timeout=60)[1]
+    took = time.time() - sent
+    check(child.returncode == 130, f"{name}: exit status {child.returncode}: {seen}")
+    output = f"{FOLDER}/{name}.mlir"
+    if twice:
+        # It may have come to its end between the two.
+        check(took < 2, f"{name}: took {took:.1f} s")
+    if not twice or os.path.exists(output):
+        verified = subprocess.run(["mlir-opt", output, "-o", os.devnull], stderr=subprocess.PIPE, text=True)
+        check(verified.returncode == 0, f"{name}: {verified.stderr}")
+    again = start(name)
+    rest = again.communicate(timeout=60)[1]
+    check(again.returncode == 0, f"{name}: the next run ended with {again.returncode}: {rest}")
+    # A search that had come to its end is not resumed: the database has its winner.
+    resumed = "resuming an unfinished run" in rest and "1 of 1 kernel improved" in rest
+    known = phase == "acceptance" and "1 kernel has a proven winner" in rest
+    check(resumed or known, f"{name}: the next run does not go on: {rest}")
+    print(f"{name}: good")
+
+
+for phase in PHASES:
+    interrupt(phase, signal.SIGINT, twice=False)
+interrupt("search", signal.SIGTERM, twice=False)
+interrupt("search", signal.SIGINT, twice=True)

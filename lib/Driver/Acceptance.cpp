@@ -94,20 +94,41 @@ struct RollbackSearch {
     return std::optional<FunctionVerdict>();
   }
 
-  /// Drops the one kernel that explains `failure`, else all it reaches.
+  /// True if `failure` is gone without `kernels`.
+  Result<bool> isCuredBy(const FunctionVerdict &failure,
+                         const std::vector<std::string> &kernels) {
+    std::set<std::string> before = dropped;
+    dropped.insert(kernels.begin(), kernels.end());
+    Status ok = compare();
+    dropped = std::move(before);
+    if (!ok)
+      return ok.error();
+    return passes(verdicts, failure.name);
+  }
+
+  /// Drops the one kernel that explains `failure`, else the smallest group that
+  /// halving finds: a comparison builds and runs the program, which may have
+  /// hundreds of kernels.
   Status resolve(const FunctionVerdict &failure) {
     std::vector<std::string> suspects =
         findSuspects(callers, failure.name, dropped);
-    for (size_t i = 0; suspects.size() > 1 && i < suspects.size(); ++i) {
-      dropped.insert(suspects[i]);
-      Status ok = compare();
-      dropped.erase(suspects[i]);
-      if (!ok)
-        return ok;
-      if (passes(verdicts, failure.name)) {
-        drop(suspects[i], failure);
-        return {};
+    while (suspects.size() > 1) {
+      auto middle = suspects.begin() + std::ptrdiff_t(suspects.size() / 2);
+      std::vector<std::string> halves[] = {{suspects.begin(), middle},
+                                           {middle, suspects.end()}};
+      bool narrowed = false;
+      for (std::vector<std::string> &half : halves) {
+        Result<bool> cured = isCuredBy(failure, half);
+        if (!cured)
+          return cured.error();
+        if (!*cured)
+          continue;
+        suspects = std::move(half);
+        narrowed = true;
+        break;
       }
+      if (!narrowed)
+        break;
     }
     for (const std::string &kernel : suspects)
       drop(kernel, failure);

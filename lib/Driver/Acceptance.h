@@ -37,11 +37,11 @@ bool isUntested(Disposition disposition);
 
 /// Finds the kernels to roll back so that no public function differs from the
 /// baseline program or loses to it. `callers` lists, for each kernel with a
-/// winner, the public functions that reach it. Kernels are dropped one at a
-/// time, the ones reached from a failing function first in the given order
-/// (least gain first), and put back if that did not help; if no single one
-/// explains a failure, all that the function reaches are dropped. Functions
-/// that could not be compared, or not be timed, roll nothing back.
+/// winner, the public functions that reach it, least gain first. What a failing
+/// function reaches is halved as long as one half explains the failure, so a
+/// single culprit is found alone with a number of comparisons that grows like
+/// the logarithm of the number of kernels. Functions that could not be
+/// compared, or not be timed, roll nothing back.
 Result<std::vector<Rollback>> findRollbacks(
     const std::vector<std::pair<std::string, std::set<std::string>>> &callers,
     const AcceptanceHooks &hooks);

@@ -72,6 +72,27 @@ TEST(Acceptance, RollsBackAllThatAFailingFunctionReachesIfNoSingleOneDoes) {
   EXPECT_EQ(names(*rollbacks), (std::vector<std::string>{"a", "b"}));
 }
 
+TEST(Acceptance, FindsOneOfManyKernelsWithFewComparisons) {
+  Callers callers;
+  for (int i = 0; i < 256; ++i)
+    callers.push_back({"k" + std::to_string(i), {"main"}});
+  FakeProgram program{{{"main", {"k77"}}}};
+  auto rollbacks = rollbacksOf(program, callers);
+  ASSERT_TRUE(rollbacks);
+  EXPECT_EQ(names(*rollbacks), std::vector<std::string>{"k77"});
+  EXPECT_LE(program.comparisons, 2 + 2 * 8);
+}
+
+TEST(Acceptance, KeepsKernelsOfAFunctionThatCannotBeTried) {
+  for (Disposition failure : {Disposition::NotRun, Disposition::HarnessFault}) {
+    FakeProgram program{{{"main", {"a"}}}};
+    program.failure = failure;
+    auto rollbacks = rollbacksOf(program, {{"a", {"main"}}});
+    ASSERT_TRUE(rollbacks);
+    EXPECT_TRUE(rollbacks->empty());
+  }
+}
+
 TEST(Acceptance, HandlesSeveralFailingFunctions) {
   FakeProgram program{{{"f", {"a"}}, {"g", {"c"}}}};
   program.failure = Disposition::Slower;

@@ -121,11 +121,8 @@ struct ExpandPower : OpRewritePattern<math::PowFOp> {
     APFloat exponent(0.0);
     if (!matchPattern(op.getRhs(), m_ConstantFloat(&exponent)))
       return failure();
-    if (exponent.isExactlyValue(0.5)) {
-      rewriter.replaceOpWithNewOp<math::SqrtOp>(op, op.getLhs(),
-                                                op.getFastmath());
-      return success();
-    }
+    // Not 0.5: the power of -inf is inf and that of -0 is 0, where the square
+    // root is NaN and -0.
     for (int64_t count : {2, 3})
       if (exponent.isExactlyValue(count)) {
         rewriter.replaceOp(

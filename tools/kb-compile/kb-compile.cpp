@@ -8,11 +8,21 @@
 
 #include "Options.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <algorithm>
 #include <csignal>
 
 using namespace kernelbrain;
+
+constexpr llvm::StringLiteral usage =
+    R"(kb-compile IN.mlir -o OUT.so [--header=OUT.h] [--target-cpu=NAME]
+    Compiles a module of any emission level; '-' is standard input.
+kb-compile --serve [--jobs=N] [--memory-limit=4G] [--deadline-seconds=N]
+    Builds variants for kb-opt (docs/Protocols.md).
+kb-compile --emit=lowered|optimized|artifact|implementation|static KERNEL.mlir
+    Shows what one kernel becomes.
+)";
 
 int main(int argc, char **argv) {
   std::signal(SIGXFSZ, SIG_IGN); // Writing fails instead, and says where.
@@ -21,6 +31,10 @@ int main(int argc, char **argv) {
       return word == name || word.starts_with(name.str() + "=");
     });
   };
+  if (given("--help") || given("-h")) {
+    llvm::outs() << usage;
+    return 0;
+  }
   if (given("--serve"))
     return tool::serveMain(argc, argv);
   if (given("--emit"))

@@ -212,6 +212,19 @@ void kernelbrain::registerEmissionDialects(DialectRegistry &registry) {
   createEmission("memref")->getDependentDialects(registry);
 }
 
+/// `program` after `pass`, as text.
+static FailureOr<std::string> printAfter(ModuleOp program,
+                                         std::unique_ptr<Pass> pass) {
+  PassManager passes(program.getContext());
+  passes.addPass(std::move(pass));
+  if (failed(passes.run(program)))
+    return failure();
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  program.print(os);
+  return text;
+}
+
 FailureOr<std::string>
 kernelbrain::emitProgram(ModuleOp module, const std::string &emit,
                          const std::set<std::string> &dropped) {
@@ -223,24 +236,10 @@ kernelbrain::emitProgram(ModuleOp module, const std::string &emit,
   });
   for (kb::KernelOp kernel : stock)
     detachVariants(kernel);
-  PassManager passes(module.getContext());
-  passes.addPass(createEmission(emit));
-  if (failed(passes.run(*program)))
-    return failure();
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  program->print(os);
-  return text;
+  return printAfter(*program, createEmission(emit));
 }
 
 FailureOr<std::string> kernelbrain::emitStockProgram(ModuleOp module) {
   OwningOpRef<ModuleOp> program = module.clone();
-  PassManager passes(module.getContext());
-  passes.addPass(createInlinePass());
-  if (failed(passes.run(*program)))
-    return failure();
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  program->print(os);
-  return text;
+  return printAfter(*program, createInlinePass());
 }

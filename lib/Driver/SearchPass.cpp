@@ -1,5 +1,7 @@
 //===- SearchPass.cpp - kb-search -----------------------------------------===//
 
+#include "Acceptance.h"
+
 #include "kernelbrain/Driver/InputProgram.h"
 #include "kernelbrain/Driver/Passes.h"
 #include "kernelbrain/Driver/Session.h"
@@ -42,6 +44,10 @@ struct SearchPass : kernelbrain::impl::SearchPassBase<SearchPass> {
     return success();
   }
   void runOnOperation() override;
+  void getDependentDialects(DialectRegistry &registry) const override {
+    SearchPassBase::getDependentDialects(registry);
+    registerEmissionDialects(registry);
+  }
 
   std::shared_ptr<Interrupt> interrupt = std::make_shared<Interrupt>();
 };

@@ -1,0 +1,136 @@
+"""Calls the C entries of shared objects that kb-compile made."""
+import ctypes
+import json
+import os
+
+from . import _tensors
+from ._errors import LoadError
+
+
+def load(path):
+    """The Library in a shared object that kb-compile made. Its public functions are attributes: load("m.so").main(x).
+
+    Raises LoadError if the file is none or needs instructions that this CPU lacks.
+    """
+    return Library(path)
+
+
+class Library:
+    """The public functions of one shared object, as attributes and, whatever their names are, by index."""
+
+    def __init__(self, path):
+        self.path = os.fspath(path)
+        try:
+            # The loader searches its own folders for a name without a slash.
+            library = ctypes.CDLL(os.path.abspath(self.path))
+        except OSError as error:
+            raise LoadError(str(error)) from error
+        try:
+            text = ctypes.addressof(ctypes.c_char.in_dll(library, "kb_manifest"))
+            self.manifest = json.loads(ctypes.string_at(text))
+        except (ValueError, UnicodeDecodeError) as error:
+            raise LoadError(f"{self.path} was not made by kb-compile (it has no kb_manifest)") from error
+        if self.manifest.get("kind") != "program":
+            raise LoadError(f"{self.path} holds one kernel, not the functions of a program")
+        missing = _missing_features(self.manifest["target"]["features"])
+        if missing:
+            raise LoadError(f"{self.path} was built for {self.manifest['target']['chip']}; "
+                            f"this CPU lacks {', '.join(missing)}")
+        self._functions = {f["name"]: Function(library, f) for f in self.manifest["functions"]}
+
+    def __getitem__(self, name):
+        return self._functions[name]
+
+    def __getattr__(self, name):
+        try:
+            return self.__dict__["_functions"][name]
+        except KeyError:
+            raise AttributeError(f"{self.__dict__.get('path', 'library')} has no function '{name}'") from None
+
+    def __iter__(self):
+        return iter(self._functions)
+
+    def __len__(self):
+        return len(self._functions)
+
+    def __dir__(self):
+        return [*super().__dir__(), *self._functions]
+
+    def __repr__(self):
+        return "<kernelbrain.Library {}: {}>".format(self.path, "; ".join(map(str, self._functions.values())))
+
+
+class Function:
+    """One function. Calling it takes an array for each argument and gives an array, a tuple of them, or None.
+
+    Arguments: NumPy arrays, or tensors of the CPU that speak DLPack. Element types must match. Extents must match where
+    they are static, and each other where the function says that they are the same. TypeError and ValueError otherwise;
+    nothing has run then.
+    """
+
+    def __init__(self, library, signature):
+        self.name = signature["name"]
+        self._arguments = signature["arguments"]
+        self._results = signature["results"]
+        self._entry = getattr(library, "_mlir_ciface_" + self.name)
+        self._entry.restype = None
+        fields = [(f"r{i}", _tensors.descriptor(len(r["shape"]))) for i, r in enumerate(self._results)]
+        self._result_struct = type("Results", (ctypes.Structure,), {"_fields_": fields})
+
+    def __str__(self):
+        def types(values):
+            return ", ".join(_type_text(v) for v in values)
+        return f"{self.name}({types(self._arguments)}) -> ({types(self._results)})"
+
+    def __repr__(self):
+        return f"<kernelbrain.Function {self}>"
+
+    def __call__(self, *arguments):
+        if len(arguments) != len(self._arguments):
+            raise TypeError(f"{self.name} takes {len(self._arguments)} arguments ({len(arguments)} given)")
+        extents, views = {}, []
+        for i, (value, expected) in enumerate(zip(arguments, self._arguments)):
+            view = _tensors.view(value, f"argument {i} of {self.name}")
+            self._check(i, view, expected, extents)
+            views.append(view)
+        make = _tensors.Maker(arguments)
+        for i, result in enumerate(self._results):
+            make.check(result["type"], f"result {i} of {self.name}")
+
+        results = self._result_struct()
+        pointers = [ctypes.byref(v.descriptor) for v in views]
+        if self._results:
+            pointers.insert(0, ctypes.byref(results))
+        self._entry(*pointers)
+        owners = _tensors.Owners(views)
+        values = tuple(make(owners.take(getattr(results, f"r{i}"), r["type"])) for i, r in enumerate(self._results))
+        return values[0] if len(values) == 1 else values or None
+
+    def _check(self, i, view, expected, extents):
+        where = f"argument {i} of {self.name}"
+        if view.type != {"index": "i64"}.get(expected["type"], expected["type"]):
+            raise TypeError(f"{where} must be of {expected['type']}, not {view.type}")
+        if len(view.shape) != len(expected["shape"]):
+            raise ValueError(f"{where} must be {_type_text(expected)}, not of shape {tuple(view.shape)}")
+        for actual, extent in zip(view.shape, expected["shape"]):
+            wanted = extents.setdefault(extent, actual) if extent < 0 else extent
+            if actual != wanted:
+                raise ValueError(f"{where} must be {_type_text(expected)}, not of shape {tuple(view.shape)}"
+                                 + (f" (n{-extent - 1} is {wanted})" if extent < 0 else ""))
+
+
+def _type_text(value):
+    extents = [f"n{-n - 1}" if n < 0 else str(n) for n in value["shape"]]
+    return "x".join([*extents, value["type"]])
+
+
+def _missing_features(needed):
+    """What vector code was compiled for and this CPU lacks; nothing if /proc/cpuinfo cannot be read."""
+    try:
+        with open("/proc/cpuinfo", encoding="ascii", errors="replace") as file:
+            flags = next((line.split() for line in file if line.startswith("flags")), None)
+    except OSError:
+        flags = None
+    # Only names that Linux and LLVM share.
+    compared = {"avx", "avx2", "fma", "avx512f", "avx512bw", "avx512dq", "avx512vl"}
+    return sorted((compared & set(needed)) - set(flags)) if flags else []

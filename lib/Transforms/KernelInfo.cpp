@@ -4,6 +4,7 @@
 
 #include "OpClass.h"
 #include "kernelbrain/Transforms/KernelHash.h"
+#include "kernelbrain/Transforms/KernelText.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -151,6 +152,7 @@ int64_t Describer::bytesRead(BlockArgument argument) {
 Kernel Describer::run() {
   kernel.name = op.getSymName().str();
   kernel.hash = kernelHash(op);
+  kernel.text = printKernelText(op);
   kernel.kind = op.getKind().value_or("").str();
   for (BlockArgument argument : op.getBody().getArguments())
     kernel.arguments.push_back(describe(argument));

@@ -61,6 +61,9 @@ struct Kernel {
   int64_t boundaryBytes = 0; ///< inputs read once and outputs written once
   double share = 0;          ///< estimated share of the program's time, [0, 1]
   bool asserts = false;      ///< the body holds cf.assert
+  /// The body for whoever rewrites it, in the form that Recipe::payload takes
+  /// (Transforms/KernelText.h). Not in the JSON form.
+  std::string text;
 };
 
 Json toJson(const Argument &argument);

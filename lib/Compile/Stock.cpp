@@ -1,16 +1,19 @@
 //===- Stock.cpp - The upstream lowering of a kernel ----------------------===//
 
-#include "kernelbrain/Strategy/Stock.h"
+#include "Stock.h"
 
+#include "Lowering.h"
 #include "kernelbrain/Transforms/Pipelines.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/IR/IRMapping.h"
 
 using namespace mlir;
 
-namespace kernelbrain::strategy {
+namespace kernelbrain::compile {
 
-func::FuncOp makeStockFunction(kb::KernelOp kernel, ModuleOp module) {
+/// A function over dense buffers whose body is the kernel's, between
+/// conversions to and from tensors.
+static func::FuncOp makeFunction(kb::KernelOp kernel, ModuleOp module) {
   Location loc = kernel.getLoc();
   SmallVector<Type> types;
   for (BlockArgument argument : kernel.getBody().getArguments()) {
@@ -43,32 +46,25 @@ func::FuncOp makeStockFunction(kb::KernelOp kernel, ModuleOp module) {
   return function;
 }
 
-LogicalResult lowerStock(ModuleOp module, StringRef pipeline,
-                         function_ref<LogicalResult()> onBuffers) {
+FailureOr<strategy::Instance>
+instantiateStock(kb::KernelOp kernel, StringRef pipeline, ModuleOp module) {
+  func::FuncOp function = makeFunction(kernel, module);
   if (!pipeline.empty() && failed(runPipeline(module, pipeline)))
     return failure();
   if (failed(runPipeline(
           module, "canonicalize,cse,eliminate-empty-tensors,one-shot-bufferize{"
-                  "allow-return-allocs-from-loops},canonicalize")))
-    return failure();
-  if (onBuffers && failed(onBuffers()))
-    return failure();
-  if (failed(runPipeline(module, "buffer-deallocation-pipeline,convert-"
-                                 "bufferization-to-memref,canonicalize")))
+                  "allow-return-allocs-from-loops},canonicalize,"
+                  "buffer-deallocation-pipeline,convert-bufferization-to-"
+                  "memref,canonicalize")))
     return failure();
   copyByLoops(module);
-  return runPipeline(module, "func.func(convert-linalg-to-loops,arith-expand)");
-}
-
-FailureOr<Instance> instantiateStock(kb::KernelOp kernel, StringRef pipeline,
-                                     ModuleOp module) {
-  func::FuncOp function = makeStockFunction(kernel, module);
-  if (failed(lowerStock(module, pipeline)))
+  if (failed(runPipeline(module, "func.func(convert-linalg-to-loops,"
+                                 "arith-expand)")))
     return failure();
-  Instance instance;
+  strategy::Instance instance;
   instance.function = function;
   instance.workspaceBytes = packWorkspace(function);
   return instance;
 }
 
-} // namespace kernelbrain::strategy
+} // namespace kernelbrain::compile

@@ -1,14 +1,12 @@
 //===- Workspace.cpp - Intermediates in one buffer of the caller ----------===//
 
-#include "kernelbrain/Strategy/Stock.h"
+#include "Stock.h"
 
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
-namespace kernelbrain::strategy {
+namespace kernelbrain::compile {
 
 namespace {
 /// An allocation with the stretch of the entry block in which it lives.
@@ -112,4 +110,4 @@ int64_t packWorkspace(func::FuncOp function) {
   return total;
 }
 
-} // namespace kernelbrain::strategy
+} // namespace kernelbrain::compile

@@ -15,7 +15,7 @@ using namespace kernelbrain;
 // Index arithmetic
 //===----------------------------------------------------------------------===//
 
-Value RowEmitter::index(int64_t value) {
+Value ProgramEmitter::index(int64_t value) {
   return arith::ConstantIndexOp::create(builder, loc, value);
 }
 
@@ -24,7 +24,7 @@ static std::optional<int64_t> known(Value value) {
   return constant ? std::optional(constant.value()) : std::nullopt;
 }
 
-Value RowEmitter::addIndex(Value a, Value b) {
+Value ProgramEmitter::addIndex(Value a, Value b) {
   if (known(a) == 0)
     return b;
   if (known(b) == 0)
@@ -36,7 +36,7 @@ Value RowEmitter::addIndex(Value a, Value b) {
   return arith::AddIOp::create(builder, loc, a, b, flags);
 }
 
-Value RowEmitter::mulIndex(Value a, Value b) {
+Value ProgramEmitter::mulIndex(Value a, Value b) {
   if (known(a) == 1)
     return b;
   if (known(b) == 1)
@@ -48,30 +48,38 @@ Value RowEmitter::mulIndex(Value a, Value b) {
   return arith::MulIOp::create(builder, loc, a, b, flags);
 }
 
-Value RowEmitter::extentValue(const Extent &extent) {
+Value ProgramEmitter::extentValue(const Extent &extent) {
   Value product = index(extent.factor);
   for (unsigned dim : extent.dims)
     product = mulIndex(product, dims[dim]);
   return product;
 }
 
-/// The element that an access touches in the row at hand, at column 0.
-Value RowEmitter::rowOffset(const Access &access, ArrayRef<Node *> dynamic) {
+Value ProgramEmitter::accessOffset(const Access &access,
+                                   ArrayRef<Value> coordinates,
+                                   ArrayRef<Value> dynamic) {
   Value offset = index(access.offset);
-  for (auto [row, stride] : llvm::zip(rows, access.strides))
-    if (!stride.isZero())
-      offset = addIndex(offset, mulIndex(row, extentValue(stride)));
-  for (auto [node, stride] : llvm::zip(dynamic, access.dynamicStrides)) {
-    Value at = rowValue(node);
-    if (!isa<IndexType>(at.getType()))
-      at = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), at);
-    offset = addIndex(offset, mulIndex(at, extentValue(stride)));
-  }
+  for (auto [coordinate, stride] : llvm::zip(coordinates, access.strides))
+    if (coordinate && !stride.isZero())
+      offset = addIndex(offset, mulIndex(coordinate, extentValue(stride)));
+  for (auto [at, stride] : llvm::zip(dynamic, access.dynamicStrides))
+    offset = addIndex(
+        offset, mulIndex(castInteger(builder, loc, at, builder.getIndexType()),
+                         extentValue(stride)));
   return offset;
 }
 
-RowEmitter::Values RowEmitter::emitLoop(Value from, Value to, int64_t step,
-                                        ValueRange inits, Body body) {
+/// The element that an access touches in the row at hand, at column 0.
+Value RowEmitter::rowOffset(const Access &access, ArrayRef<Node *> dynamic) {
+  Values operands;
+  for (Node *node : dynamic)
+    operands.push_back(rowValue(node));
+  return accessOffset(access, rows, operands);
+}
+
+ProgramEmitter::Values ProgramEmitter::emitLoop(Value from, Value to,
+                                                int64_t step, ValueRange inits,
+                                                Body body) {
   auto loop = scf::ForOp::create(
       builder, loc, from, to, index(step), inits,
       [&](OpBuilder &, Location, Value index, ValueRange arguments) {
@@ -88,7 +96,7 @@ RowEmitter::Values RowEmitter::emitLoop(Value from, Value to, int64_t step,
 // The function
 //===----------------------------------------------------------------------===//
 
-void RowEmitter::setUpArguments() {
+void ProgramEmitter::setUpArguments() {
   dims.assign(program.dimHints.size(), Value());
   for (auto [argument, shape] :
        llvm::zip(function.getArguments(), program.shapes))
@@ -113,6 +121,9 @@ void RowEmitter::setUpArguments() {
     flat.push_back(memref::ReinterpretCastOp::create(
         builder, loc, type, argument, zero, ArrayRef(count), ArrayRef(one)));
   }
+}
+
+void RowEmitter::setUpBuffers() {
   for (const auto &[node, row] : plan.kept) {
     if (row.output >= 0)
       continue;
@@ -124,7 +135,7 @@ void RowEmitter::setUpArguments() {
 
 /// True at run time if all results that are to be written past the caches
 /// start on a cache line; null if callers promise it.
-Value RowEmitter::alignmentTest() {
+Value ProgramEmitter::alignmentTest() {
   Value bits;
   for (auto [output, wanted] : llvm::enumerate(options.nontemporal)) {
     unsigned argument = program.numInputs + output;
@@ -143,7 +154,7 @@ Value RowEmitter::alignmentTest() {
                                index(0));
 }
 
-func::FuncOp RowEmitter::run() {
+func::FuncOp ProgramEmitter::run() {
   SmallVector<Type> types;
   for (BlockArgument argument : kernel.getBody().getArguments()) {
     auto tensor = cast<RankedTensorType>(argument.getType());
@@ -156,6 +167,7 @@ func::FuncOp RowEmitter::run() {
       builder.getFunctionType(types, builder.getI32Type()));
   builder.setInsertionPointToStart(function.addEntryBlock());
   setUpArguments();
+  setUpBuffers();
   bool wantsNontemporal = llvm::is_contained(options.nontemporal, true);
   if (!wantsNontemporal) {
     emitNest(false);
@@ -192,9 +204,12 @@ void RowEmitter::emitNest(bool nontemporal) {
   emitRow(nontemporal);
   if (!nontemporal)
     return;
-  // Stores past the caches are ordered by a fence only.
   if (outermost)
     builder.setInsertionPointAfter(outermost);
+  emitFence();
+}
+
+void ProgramEmitter::emitFence() {
   LLVM::CallIntrinsicOp::create(
       builder, loc, builder.getStringAttr("llvm.x86.sse.sfence"), ValueRange());
 }

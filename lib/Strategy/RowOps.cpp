@@ -10,26 +10,26 @@
 using namespace mlir;
 using namespace kernelbrain::strategy;
 
-Type RowEmitter::typeFor(Type scalar, int64_t lanes) const {
+Type ProgramEmitter::typeFor(Type scalar, int64_t lanes) const {
   return lanes ? Type(VectorType::get({lanes}, scalar)) : scalar;
 }
 
-Value RowEmitter::constant(TypedAttr value, int64_t lanes) {
+Value ProgramEmitter::constant(TypedAttr value, int64_t lanes) {
   if (lanes)
     value = DenseElementsAttr::get(
         cast<VectorType>(typeFor(value.getType(), lanes)), Attribute(value));
   return arith::ConstantOp::create(builder, loc, value);
 }
 
-Value RowEmitter::broadcast(Value scalar, int64_t lanes) {
+Value ProgramEmitter::broadcast(Value scalar, int64_t lanes) {
   if (!lanes)
     return scalar;
   return vector::BroadcastOp::create(builder, loc,
                                      typeFor(scalar.getType(), lanes), scalar);
 }
 
-Value RowEmitter::load(Value memref, Value offset, Type type,
-                       const Slot &slot) {
+Value ProgramEmitter::load(Value memref, Value offset, Type type,
+                           const Slot &slot) {
   if (!slot.lanes)
     return memref::LoadOp::create(builder, loc, memref, offset);
   auto vector = cast<VectorType>(typeFor(type, slot.lanes));
@@ -43,8 +43,8 @@ Value RowEmitter::load(Value memref, Value offset, Type type,
                                       slot.mask, constant(filler, slot.lanes));
 }
 
-void RowEmitter::store(Value value, Value memref, Value offset,
-                       const Slot &slot, bool nontemporal) {
+void ProgramEmitter::store(Value value, Value memref, Value offset,
+                           const Slot &slot, bool nontemporal) {
   if (!slot.lanes) {
     memref::StoreOp::create(builder, loc, value, memref, offset);
     return;
@@ -128,7 +128,7 @@ Value RowEmitter::leafValue(Node *node, const Slot &slot) {
                                vector::StepOp::create(builder, loc, type));
 }
 
-bool RowEmitter::isApproximated(const Node &node) {
+bool ProgramEmitter::isApproximated(const Node &node) {
   bool isNarrow = node.type.isF16() || node.type.isBF16();
   return llvm::StringSwitch<bool>(node.name)
       .Cases({"math.exp", "math.log", "math.erf", "math.tanh", "math.rsqrt"},
@@ -136,9 +136,9 @@ bool RowEmitter::isApproximated(const Node &node) {
       .Default(false);
 }
 
-RowEmitter::Values RowEmitter::emitApproximation(const Node &node,
-                                                 ValueRange arguments,
-                                                 int64_t lanes) {
+ProgramEmitter::Values ProgramEmitter::emitApproximation(const Node &node,
+                                                         ValueRange arguments,
+                                                         int64_t lanes) {
   bool isNarrow = !node.type.isF32();
   Values x(arguments);
   for (Value &value : x)
@@ -165,8 +165,8 @@ RowEmitter::Values RowEmitter::emitApproximation(const Node &node,
   return y;
 }
 
-Value RowEmitter::emitOp(const Node &node, ArrayRef<Value> operands,
-                         int64_t lanes) {
+Value ProgramEmitter::emitOp(const Node &node, ArrayRef<Value> operands,
+                             int64_t lanes) {
   if (isApproximated(node))
     return emitApproximation(node, operands, lanes)[0];
   OperationState state(loc, node.name);

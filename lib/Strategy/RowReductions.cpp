@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
 
 #include <limits>
 
@@ -29,7 +30,7 @@ static TypedAttr extremeInteger(Builder &builder, Type type, ReduceKind kind) {
 }
 
 /// What accumulators start from.
-TypedAttr RowEmitter::neutral(const Node *reduction) {
+TypedAttr ProgramEmitter::neutral(const Node *reduction) {
   Type type = reduction->operands[0]->type;
   double infinity = std::numeric_limits<double>::infinity();
   if (reduction->kind == Node::Kind::ArgReduce)
@@ -52,7 +53,7 @@ TypedAttr RowEmitter::neutral(const Node *reduction) {
 }
 
 /// True where one comparison and a select may stand for the extremum.
-bool RowEmitter::isFastExtremum(const Node *node) {
+bool ProgramEmitter::isFastExtremum(const Node *node) {
   if (node->kind == Node::Kind::ArgReduce ||
       node->reduce == ReduceKind::MaxNumF ||
       node->reduce == ReduceKind::MinNumF)
@@ -75,7 +76,7 @@ static bool isSmallest(const Node *node) {
 
 /// A new element `a` into the accumulator `b`, which is no NaN if the extremum
 /// is a fast one.
-Value RowEmitter::combine(const Node *reduction, Value a, Value b) {
+Value ProgramEmitter::combine(const Node *reduction, Value a, Value b) {
   if (!isFastExtremum(reduction))
     return combineExactly(reduction, a, b);
   Value better =
@@ -86,7 +87,7 @@ Value RowEmitter::combine(const Node *reduction, Value a, Value b) {
   return arith::SelectOp::create(builder, loc, better, a, b);
 }
 
-Value RowEmitter::combineExactly(const Node *reduction, Value a, Value b) {
+Value ProgramEmitter::combineExactly(const Node *reduction, Value a, Value b) {
   auto flags = options.contract ? arith::FastMathFlags::contract
                                 : arith::FastMathFlags::none;
   switch (reduction->reduce) {
@@ -221,17 +222,19 @@ RowEmitter::Values RowEmitter::argCombine(const Node *node,
   return {best, column, flag};
 }
 
-static Value castColumn(OpBuilder &builder, Location loc, Value column,
-                        Type type) {
-  if (isa<IndexType>(type) || isa<IndexType>(column.getType()))
-    return arith::IndexCastOp::create(builder, loc, type, column);
-  unsigned from = column.getType().getIntOrFloatBitWidth();
-  unsigned to = type.getIntOrFloatBitWidth();
-  if (from == to)
-    return column;
-  return from < to
-             ? arith::ExtSIOp::create(builder, loc, type, column).getResult()
-             : arith::TruncIOp::create(builder, loc, type, column).getResult();
+Value kernelbrain::strategy::castInteger(OpBuilder &builder, Location loc,
+                                         Value value, Type type) {
+  Type from = value.getType();
+  if (from == type)
+    return value;
+  if (isa<IndexType>(getElementTypeOrSelf(type)) ||
+      isa<IndexType>(getElementTypeOrSelf(from)))
+    return arith::IndexCastOp::create(builder, loc, type, value);
+  bool widens = getElementTypeOrSelf(from).getIntOrFloatBitWidth() <
+                getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+  return widens
+             ? arith::ExtSIOp::create(builder, loc, type, value).getResult()
+             : arith::TruncIOp::create(builder, loc, type, value).getResult();
 }
 
 Value RowEmitter::argFinish(const Node *node, ValueRange accumulators) {
@@ -241,7 +244,7 @@ Value RowEmitter::argFinish(const Node *node, ValueRange accumulators) {
       node->smallest ? arith::CmpFPredicate::OLT : arith::CmpFPredicate::OGT;
   Value found =
       arith::CmpFOp::create(builder, loc, predicate, accumulators[0], init);
-  Value column = castColumn(builder, loc, accumulators[1], node->type);
+  Value column = castInteger(builder, loc, accumulators[1], node->type);
   column = arith::SelectOp::create(builder, loc, found, column, initIndex);
   auto choice = scf::IfOp::create(builder, loc, TypeRange(node->type),
                                   accumulators[2], /*withElseRegion=*/true);
@@ -271,7 +274,7 @@ Value RowEmitter::argReduceSlowly(const Node *node) {
                 ? arith::MinimumFOp::create(builder, loc, x, old[0]).getResult()
                 : arith::MaximumFOp::create(builder, loc, x, old[0])
                       .getResult();
-        Value column = castColumn(builder, loc, at, node->type);
+        Value column = castInteger(builder, loc, at, node->type);
         return {best,
                 arith::SelectOp::create(builder, loc, better, column, old[1])};
       })[1];

@@ -198,8 +198,7 @@ static Node *atColumn(RowProgram &program, Node *node, int64_t column,
     made = program.constant(Builder(program.getContext()).getIndexAttr(column));
   } else if (node->kind == Node::Kind::Input) {
     Access access = node->access;
-    if (!access.strides.back().isZero())
-      access.offset += column;
+    access.offset += column * access.strides.back().factor;
     access.strides.back() = Extent{0, {}};
     made = program.input(access, operands, node->type);
   } else {

@@ -6,7 +6,7 @@ import sys
 import numpy as np
 
 from builds import ROOT, BuildError
-from catalogue import CLASSES
+from catalogue import CLASSES, PRODUCTS
 
 sys.path.insert(0, str(ROOT / "utils"))
 import ciface  # noqa: E402
@@ -97,6 +97,15 @@ class Workload:
         except Exception as error:  # whatever the compiler ran into is the reason
             raise BuildError(f"torch.compile: {type(error).__name__}: {str(error).splitlines()[0][:160]}") from error
         return Column(lambda: compiled(*self.inputs), torch_arrays)
+
+    def blas(self):
+        """NumPy's OpenBLAS, for what is one product."""
+        if self.name not in PRODUCTS:
+            raise BuildError("not one product of matrices")
+        left, right = self.arrays
+        if PRODUCTS[self.name] == "NT":
+            right = right.swapaxes(-1, -2)
+        return Column(lambda: np.matmul(left, right), lambda value: [value])
 
     def shared_object(self, path):
         try:

@@ -5,12 +5,12 @@ A record (one a file): {"file", "class", "columns": {name: {"ms", "ms_lower_quar
 import json
 import math
 
-from catalogue import CLAIMED
+from catalogue import SETS
 
-COLUMNS = ["stock", "eager", "compile", "iree", "kb", "kb-first", "kb-random"]
+COLUMNS = ["stock", "eager", "compile", "blas", "iree", "kb", "kb-first", "kb-random"]
 # Ratio of a record: (title, numerator column, denominator column); "torch" is the faster of eager and compile.
 RATIOS = {
-    "kb_over_torch": "kb vs torch", "kb_over_stock": "kb vs stock", "kb_over_first": "kb vs first",
+    "kb_over_torch": "kb vs torch", "kb_over_blas": "kb vs blas", "kb_over_stock": "kb vs stock", "kb_over_first": "kb vs first",
     "kb_over_random": "kb vs random", "iree_over_torch": "IREE vs torch", "control": "A/A",
 }
 
@@ -21,7 +21,7 @@ def geomean(values):
 
 def geomeans(records, key):
     """{group: (geomeans of the lower ends, the medians and the upper ends, smallest median, count)} of a ratio over
-    the claimed files, each class, and all."""
+    each set and class of the catalogue, and all."""
     def summary(chosen):
         values = [r["ratios"][key] for r in chosen if key in r["ratios"]]
         if not values:
@@ -29,7 +29,7 @@ def geomeans(records, key):
         ends = list(zip(*values))
         return *map(geomean, ends), min(ends[1]), len(values)
 
-    groups = {"claimed": [r for r in records if r["file"] in CLAIMED]}
+    groups = {name: [r for r in records if r["file"] in files] for name, files in SETS.items()}
     for kind in sorted({r["class"] for r in records}):
         groups[kind] = [r for r in records if r["class"] == kind]
     groups["all"] = records
@@ -76,7 +76,7 @@ def summary(records):
     """The geomeans."""
     means = {key: geomeans(records, key) for key in RATIOS}
     groups = list(dict.fromkeys(group for per_key in means.values() for group in per_key))
-    groups.sort(key=lambda group: (group != "claimed", group == "all", group))
+    groups.sort(key=lambda group: (group not in SETS, group == "all", group))
 
     def shown(mean):
         return f"{mean[1]:.2f} [{mean[0]:.2f}, {mean[2]:.2f}] min {mean[3]:.2f} of {mean[4]}" if mean else "-"
@@ -90,7 +90,8 @@ def text(run):
     records = run["files"]
     facts = run["machine"]
     parts = [
-        f"Host benchmark, {run['started']}, {facts['cpu']}, {facts['cores']} cores, one thread"
+        f"Host benchmark, {run['started']}, {facts['cpu']}, {facts['cores']} cores, "
+        f"{run['options']['threads']} thread{'s' * (run['options']['threads'] > 1)}"
         + (", cold caches" if run["options"]["cold"] else ", warm"),
         "Medians in ms. `!` wrong result, `*` page faults while timed, `-` see below.",
         times(records, "ms"),
@@ -131,9 +132,9 @@ def plot(records, path):
     matplotlib.use("Agg")
     import matplotlib.pyplot as pyplot
     drawn = [r for r in records if r["columns"]]
-    drawn.sort(key=lambda r: (r["file"] not in CLAIMED, r["class"], r["file"]))
+    drawn.sort(key=lambda r: (r["file"] not in SETS["claimed"], r["class"], r["file"]))
     styles = {"stock": ("v", "0.6"), "eager": ("s", "tab:orange"), "compile": ("D", "tab:red"),
-              "iree": ("^", "tab:green"), "kb-random": ("x", "tab:purple"), "kb-first": ("+", "tab:cyan"),
+              "blas": ("p", "tab:brown"), "iree": ("^", "tab:green"), "kb-random": ("x", "tab:purple"), "kb-first": ("+", "tab:cyan"),
               "kb": ("o", "tab:blue")}
     figure, axes = pyplot.subplots(figsize=(9, 1.6 + 0.32 * len(drawn)))
     for name, (marker, colour) in styles.items():

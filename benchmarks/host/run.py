@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Times the files of examples/torch side by side in one process, one thread: the stock lowering, PyTorch eager and
-compiled, IREE, and KernelBrain's winner, first proposal and random control. README.md says how and why.
+"""Times the files of examples/torch side by side in one process: the stock lowering, PyTorch eager and compiled,
+OpenBLAS, IREE, and KernelBrain's winner, first proposal and random control. README.md says how and why.
 
     benchmarks/host/setup.sh                                    once
     build/bench-venv/bin/python benchmarks/host/run.py          the claimed files
@@ -19,8 +19,15 @@ import sys
 import time
 import warnings
 
+def asked_threads():
+    """The value of --threads: libraries read their environment before the command line is parsed."""
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--threads", default="1")
+    return parser.parse_known_args()[0].threads
+
+
 ENVIRONMENT = {  # read by libraries when they are loaded
-    "OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
+    **dict.fromkeys(["OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"], asked_threads()),
     "TORCHINDUCTOR_COMPILE_THREADS": "1",  # no pool of processes beside the timing
     "NUMPY_MADVISE_HUGEPAGE": "0",  # inputs in pages like those of results
     "TF_CPP_MIN_LOG_LEVEL": "3", "TORCH_CPP_LOG_LEVEL": "ERROR",
@@ -35,7 +42,7 @@ import machine  # noqa: E402
 import report  # noqa: E402
 import timing  # noqa: E402
 from builds import ROOT, BuildError  # noqa: E402
-from catalogue import CLAIMED  # noqa: E402
+from catalogue import SETS  # noqa: E402
 from columns import ciface  # noqa: E402
 
 EXAMPLES = ROOT / "examples/torch"
@@ -44,7 +51,7 @@ EXAMPLES = ROOT / "examples/torch"
 def parse_arguments():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--files", default="claimed", metavar="LIST",
-                        help="names in examples/torch with commas between, 'all', or 'claimed' (default)")
+                        help="names in examples/torch with commas between, 'all', 'rows', or 'claimed' (default)")
     parser.add_argument("--columns", default=",".join(report.COLUMNS), metavar="LIST", help="default: %(default)s")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "build/bench-host", metavar="FOLDER",
                         help="default: build/bench-host")
@@ -54,6 +61,8 @@ def parse_arguments():
     parser.add_argument("--rounds", type=int, default=41, help="timed calls of each column (default: 41)")
     parser.add_argument("--seconds", type=float, default=3,
                         help="rough time for each column of a file; slow ones get fewer calls (default: 3)")
+    parser.add_argument("--threads", type=int, default=1,
+                        help="of torch, OpenBLAS and kb; stock and IREE have one (default: 1)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--dynamic-dim", type=int, default=128, help="extent of dynamic dimensions (default: 128)")
     parser.add_argument("--tol", type=float, default=1e-4,
@@ -62,41 +71,42 @@ def parse_arguments():
     parser.add_argument("--reuse", action="store_true", help="take what an earlier run built in --out")
     args = parser.parse_args()
     known = sorted(path.stem for path in EXAMPLES.glob("*.mlir"))
-    wanted = {"all": known, "claimed": CLAIMED}.get(args.files) or args.files.split(",")
+    wanted = {"all": known, **SETS}.get(args.files) or args.files.split(",")
     args.sources = [EXAMPLES / f"{name}.mlir" for name in wanted]
     args.columns = args.columns.split(",")
     if unknown := sorted(set(wanted) - set(known)):
         parser.error(f"no such file in examples/torch: {', '.join(unknown)}")
     if unknown := sorted(set(args.columns) - set(report.COLUMNS)):
         parser.error(f"no such column: {', '.join(unknown)}")
-    if args.rounds < 3 or args.budget_seconds < 1:
-        parser.error("--rounds is at least 3, --budget-seconds at least 1")
+    if args.rounds < 3 or args.budget_seconds < 1 or args.threads < 1:
+        parser.error("--rounds is at least 3, --budget-seconds and --threads at least 1")
     return args
 
 
-def prepare_torch():
+def prepare_torch(threads):
     try:
         import torch
     except ImportError:
         return
-    torch.set_num_threads(1)
+    torch.set_num_threads(threads)
     torch.set_num_interop_threads(1)
     torch.set_grad_enabled(False)
 
 
-def build_columns(workload, builder, wanted, budget):
+def build_columns(workload, builder, wanted, budget, threads):
     """({name: Column}, {name: why it is missing}, {name: what came of its search}), in the order of
     report.COLUMNS."""
     source, searches = workload.source, {}
 
     def kb(name, **options):
-        path, searches[name] = builder.kb(source, name, **options)
+        path, searches[name] = builder.kb(source, name, threads=threads, **options)
         return workload.shared_object(path)
 
     makers = {
         "stock": lambda: workload.shared_object(builder.stock(source)),
         "eager": workload.eager,
         "compile": workload.compiled,
+        "blas": workload.blas,
         "iree": lambda: workload.iree(builder.iree(source)),
         "kb": lambda: kb("kb", **{"budget-seconds": budget}),
         "kb-first": lambda: kb("kb-first", **{"max-variants": 1}),
@@ -140,7 +150,8 @@ def check(workload, made, tolerance):
 def ratios_of(samples):
     torch_columns = [name for name in ("eager", "compile") if name in samples]
     best = min(torch_columns, key=lambda name: samples[name].median(), default=None)
-    pairs = {"kb_over_torch": (best, "kb"), "kb_over_stock": ("stock", "kb"), "kb_over_first": ("kb-first", "kb"),
+    pairs = {"kb_over_torch": (best, "kb"), "kb_over_stock": ("stock", "kb"), "kb_over_blas": ("blas", "kb"),
+             "kb_over_first": ("kb-first", "kb"),
              "kb_over_random": ("kb-random", "kb"), "iree_over_torch": (best, "iree")}
     found = {}
     for key, (slow, fast) in pairs.items():
@@ -152,7 +163,8 @@ def ratios_of(samples):
 def benchmark(source, args, builder, flush):
     """The record of one file."""
     workload = columns.Workload(source, args.seed, args.dynamic_dim)
-    made, missing, searches = build_columns(workload, builder, args.columns, args.budget_seconds)
+    made, missing, searches = build_columns(workload, builder, args.columns, args.budget_seconds,
+                                            args.threads)
     record = {"file": workload.name, "class": workload.kind, "columns": {}, "missing": missing, "ratios": {},
               "searches": searches, "reference": None, "inputs_changed": False}
     if not made:
@@ -192,7 +204,7 @@ def main():
     logging.disable(logging.WARNING)
     warnings.filterwarnings("ignore")
     ciface.retain_memory()  # before anything large is allocated
-    prepare_torch()
+    prepare_torch(args.threads)
     builder = builds.Builder(args.out / "built", args.kb_build, args.budget_seconds, args.seed, args.reuse)
     flush = timing.Flush() if args.cold else None
     options = {k: str(v) if isinstance(v, pathlib.Path) else v for k, v in vars(args).items() if k != "sources"}

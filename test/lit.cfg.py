@@ -1,5 +1,6 @@
 """lit configuration: tools are found in the build tree and in LLVM's bin folder."""
 
+import ctypes
 import os
 import subprocess
 
@@ -37,6 +38,13 @@ with open("/proc/cpuinfo") as cpuinfo:
 for flag, feature in (("avx2", "avx2"), ("avx512f", "avx512")):
     if flag in flags:
         config.available_features.add(feature)
+
+try:
+    driver, count = ctypes.CDLL("libcuda.so.1"), ctypes.c_int(0)
+    if driver.cuInit(0) == 0 and driver.cuDeviceGetCount(ctypes.byref(count)) == 0 and count.value:
+        config.available_features.add("cuda")
+except OSError:
+    pass
 
 # A test may mount file systems where nobody else sees them.
 probe = ["unshare", "-m", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]

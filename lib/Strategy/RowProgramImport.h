@@ -26,8 +26,8 @@ using Coordinates = llvm::SmallVector<Coordinate, 4>;
 class RowProgramImporter {
 public:
   RowProgramImporter(kb::KernelOp kernel, RowProgram &program,
-                     std::string &reason)
-      : kernel(kernel), program(program), reason(reason) {}
+                     std::string &reason, VectorsAlong along)
+      : kernel(kernel), program(program), reason(reason), along(along) {}
   bool run();
 
 private:
@@ -47,9 +47,12 @@ private:
 
   bool setUpAxes();
   bool importOutputs();
+  bool chooseVectorAxis();
   bool validate();
   bool validateNode(const Node &node);
   bool validateOutput(const Output &output);
+  bool bindAlong(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<unsigned> order,
+                 Coordinates &result);
   bool bindShape(llvm::ArrayRef<int64_t> shape, Coordinates &result);
 
   bool split(const Coordinate &coordinate, llvm::ArrayRef<int64_t> extents,
@@ -81,6 +84,8 @@ private:
   kb::KernelOp kernel;
   RowProgram &program;
   std::string &reason;
+  VectorsAlong along;
+  llvm::SmallVector<unsigned> loopOrder; ///< the axes as loops nest
   std::map<std::pair<const void *, std::string>, Node *> memo;
   llvm::SmallPtrSet<mlir::Operation *, 4> seenAssertions;
 };

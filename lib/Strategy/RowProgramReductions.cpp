@@ -3,6 +3,7 @@
 #include "RowProgramImport.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -151,6 +152,19 @@ Node *RowProgramImporter::evaluateArgReduction(Body &body, unsigned result,
 // The space
 //===----------------------------------------------------------------------===//
 
+/// Which axis each loop above one becomes: rows are numbered first.
+static SmallVector<unsigned> orderOfLoops(linalg::LinalgOp op,
+                                          unsigned numRows) {
+  SmallVector<unsigned> order;
+  unsigned row = 0, column = numRows;
+  for (auto [extent, iterator] :
+       llvm::zip(op.getStaticLoopRanges(), op.getIteratorTypesArray()))
+    if (extent != 1)
+      order.push_back(iterator == utils::IteratorType::reduction ? column++
+                                                                 : row++);
+  return order;
+}
+
 /// The extents above one of the loops of a kind.
 static SmallVector<int64_t> wideLoops(linalg::LinalgOp op,
                                       utils::IteratorType kind) {
@@ -172,7 +186,6 @@ static double product(ArrayRef<int64_t> extents) {
 bool RowProgramImporter::setUpAxes() {
   SmallVector<int64_t> rows, columns;
   bool reduces = false;
-  linalg::LinalgOp widest;
   for (auto op : kernel.getBody().front().getOps<linalg::LinalgOp>()) {
     auto parallel = wideLoops(op, utils::IteratorType::parallel);
     auto reduced = wideLoops(op, utils::IteratorType::reduction);
@@ -182,6 +195,7 @@ bool RowProgramImporter::setUpAxes() {
       reduces = true;
       rows = parallel;
       columns = reduced;
+      loopOrder = orderOfLoops(op, rows.size());
     } else if (!reduces) {
       double points = product(parallel), most = product(columns);
       if (points > most || (points == most && parallel.size() > columns.size()))
@@ -197,39 +211,56 @@ bool RowProgramImporter::setUpAxes() {
         Extent{ShapedType::isDynamic(extent) ? unresolved : extent, {}});
   if (program.axes.size() == program.numRowAxes)
     program.axes.push_back(Extent());
+  if (!reduces)
+    loopOrder = llvm::to_vector(llvm::seq<unsigned>(0, program.axes.size()));
   return true;
 }
 
-/// The coordinates of a result of this shape: its dimensions are the axes in
-/// order, maybe joined, maybe without the columns.
-bool RowProgramImporter::bindShape(ArrayRef<int64_t> shape,
+/// The coordinates of a result of this shape: its dimensions are all of the
+/// given axes in order, maybe joined.
+bool RowProgramImporter::bindAlong(ArrayRef<int64_t> shape,
+                                   ArrayRef<unsigned> order,
                                    Coordinates &result) {
   unsigned next = 0;
   for (int64_t extent : shape) {
     Coordinate coordinate;
     int64_t points = 1;
     while (points != extent) {
-      if (next == program.axes.size() || (extent >= 0 && points > extent))
-        return fail("a result does not have the shape of the loops");
-      Extent &axis = program.axes[next];
+      if (next == order.size() || (extent >= 0 && points > extent))
+        return false;
+      Extent &axis = program.axes[order[next]];
       bool isOpen = axis.factor == unresolved;
       if (extent < 0) {
         if (!isOpen && axis != symbolic(extent))
-          return fail("a result does not have the shape of the loops");
+          return false;
         axis = symbolic(extent);
         points = extent;
       } else if (isOpen || !axis.isStatic()) {
-        return fail("a result does not have the shape of the loops");
+        return false;
       } else {
         points *= axis.factor;
       }
-      coordinate.axes.push_back(next++);
+      coordinate.axes.push_back(order[next++]);
     }
     result.push_back(coordinate);
   }
-  bool isWhole = next == program.axes.size() || (next == program.numRowAxes) ||
-                 program.axes.back().isOne();
-  return isWhole || fail("a result does not have the shape of the loops");
+  return llvm::all_of(order.drop_front(next), [&](unsigned axis) {
+    return program.axes[axis].isOne();
+  });
+}
+
+/// A result has the loops' shape, or that of the parallel ones alone.
+bool RowProgramImporter::bindShape(ArrayRef<int64_t> shape,
+                                   Coordinates &result) {
+  auto saved = program.axes;
+  if (bindAlong(shape, loopOrder, result))
+    return true;
+  program.axes = saved;
+  result.clear();
+  SmallVector<unsigned> rows =
+      llvm::to_vector(llvm::seq<unsigned>(0, program.numRowAxes));
+  return bindAlong(shape, rows, result) ||
+         fail("a result does not have the shape of the loops");
 }
 
 bool RowProgramImporter::importOutputs() {
@@ -266,15 +297,15 @@ bool RowProgramImporter::validateNode(const Node &node) {
       isa<IndexType, Float16Type, BFloat16Type, Float32Type, Float64Type>(type);
   if (!isKnown)
     return fail("it computes an unusual element type");
-  bool isMatrix = program.variesAlongColumns(&node);
+  bool isVector = program.variesAlongVectors(&node);
   if (node.kind == Node::Kind::Input) {
-    const Extent &stride = node.access.strides.back();
+    const Extent &stride = node.access.strides[program.vectorAxis];
     if (!stride.isZero() && !stride.isOne())
       return fail("an input is not contiguous along the columns");
     if (!stride.isZero() && type.isInteger(1))
       return fail("an input holds a matrix of truth values");
     for (Node *operand : node.operands)
-      if (program.variesAlongColumns(operand))
+      if (program.variesAlongVectors(operand))
         return fail("it gathers along the columns");
   }
   bool divides =
@@ -283,7 +314,7 @@ bool RowProgramImporter::validateNode(const Node &node) {
                   "arith.ceildivsi", "arith.ceildivui", "arith.floordivsi"},
                  true)
           .Default(false);
-  if (isMatrix && divides && node.operands[1]->kind != Node::Kind::Constant)
+  if (isVector && divides && node.operands[1]->kind != Node::Kind::Constant)
     return fail("it divides integers by values of a matrix");
   if (node.isReduction() && node.operands[0]->type.isInteger(1))
     return fail("it reduces truth values");
@@ -291,12 +322,13 @@ bool RowProgramImporter::validateNode(const Node &node) {
 }
 
 bool RowProgramImporter::validateOutput(const Output &output) {
-  const Extent &stride = output.access.strides.back();
+  const Extent &stride = output.access.strides[program.vectorAxis];
   if (!stride.isZero() && !stride.isOne())
     return fail("a result is not contiguous along the columns");
   if (!stride.isZero() && output.node->type.isInteger(1))
     return fail("a result is a matrix of truth values");
-  if (stride.isZero() && program.variesAlongColumns(output.node))
+  if (output.access.strides.back().isZero() &&
+      program.variesAlongColumns(output.node))
     return fail("a result has no place for its columns");
   for (unsigned axis = 0; axis < program.numRowAxes; ++axis)
     if (output.access.strides[axis].isZero())
@@ -304,9 +336,34 @@ bool RowProgramImporter::validateOutput(const Output &output) {
   return true;
 }
 
+/// The last row axis along which every argument is contiguous or constant.
+bool RowProgramImporter::chooseVectorAxis() {
+  program.vectorAxis = program.axes.size() - 1;
+  if (along == VectorsAlong::Columns)
+    return true;
+  if (!program.hasReduction())
+    return fail("it reduces nothing");
+  for (unsigned axis = program.numRowAxes; axis-- > 0;) {
+    bool fits = llvm::all_of(program.outputs, [&](const Output &output) {
+      return output.access.strides[axis].isOne();
+    });
+    for (const Node *node : program.live())
+      if (fits && node->kind == Node::Kind::Input)
+        fits = node->access.strides[axis].isOne() ||
+               node->access.strides[axis].isZero();
+    if (!fits)
+      continue;
+    program.vectorAxis = axis;
+    return true;
+  }
+  return fail("no parallel loop is contiguous in every argument");
+}
+
 bool RowProgramImporter::validate() {
   if (program.numRowAxes + 1 != program.axes.size())
     return fail("its columns are not contiguous in every argument");
+  if (!chooseVectorAxis())
+    return false;
   for (const Node *node : program.live())
     if (!validateNode(*node))
       return false;
@@ -358,12 +415,11 @@ bool RowProgramImporter::run() {
   return validate();
 }
 
-std::unique_ptr<RowProgram>
-kernelbrain::strategy::importRowProgram(kb::KernelOp kernel,
-                                        std::string &reason) {
+std::unique_ptr<RowProgram> kernelbrain::strategy::importRowProgram(
+    kb::KernelOp kernel, std::string &reason, VectorsAlong along) {
   auto program = std::make_unique<RowProgram>(kernel.getContext());
   reason.clear();
-  if (!RowProgramImporter(kernel, *program, reason).run())
+  if (!RowProgramImporter(kernel, *program, reason, along).run())
     return nullptr;
   return program;
 }

@@ -20,6 +20,7 @@ public:
         target(std::make_unique<RowProgram>(source.getContext())) {
     target->axes = source.axes;
     target->numRowAxes = source.numRowAxes;
+    target->vectorAxis = source.vectorAxis;
     target->shapes = source.shapes;
     target->elementTypes = source.elementTypes;
     target->dimHints = source.dimHints;

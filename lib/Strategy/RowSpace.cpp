@@ -187,15 +187,22 @@ public:
         program(rewriteProgram(*kernel.program, defaultRewrites(kernel))) {}
 
   SearchSpace run() {
-    addVector();
+    addWidths();
+    addUnrolling();
     addMemory();
     addMath();
     addAlgebra();
     return std::move(space);
   }
 
+  SearchSpace runCommon() {
+    addWidths();
+    addMath();
+    addAlgebra();
+    return std::move(space);
+  }
+
 private:
-  bool isLargeResult(unsigned number) const;
   static Json knob(const std::string &name) { return Json{{"knob", name}}; }
   void add(const std::string &name, std::vector<KnobValue> values,
            KnobValue otherwise, const std::string &description,
@@ -203,7 +210,8 @@ private:
     space.knobs.push_back(Knob{name, std::move(values), std::move(otherwise),
                                description, structural});
   }
-  void addVector();
+  void addWidths();
+  void addUnrolling();
   void addMemory();
   void addMath();
   void addAlgebra();
@@ -212,20 +220,22 @@ private:
   const Target &target;
   bool wantsReduction;
   std::unique_ptr<RowProgram> program;
+  std::vector<KnobValue> widths; ///< bytes of a vector
   SearchSpace space;
 };
 } // namespace
 
-void SpaceBuilder::addVector() {
-  std::vector<KnobValue> widths;
+void SpaceBuilder::addWidths() {
   int64_t widest = std::max<int64_t>(16, target.vectorBytes());
   for (int64_t bytes = std::min<int64_t>(32, widest); bytes <= widest;
        bytes *= 2)
     widths.push_back(bytes);
   add("vector_bytes", widths, widest, "bytes of a vector");
+}
 
+void SpaceBuilder::addUnrolling() {
   RowOptions options;
-  options.lanes = widest / laneBytes(*program);
+  options.lanes = std::get<int64_t>(widths.back()) / laneBytes(*program);
   options.nontemporal.assign(program->outputs.size(), true);
   RowPlan plan = planRows(*program, Keep::Nowhere);
   std::vector<KnobValue> unrolls;
@@ -261,9 +271,9 @@ void SpaceBuilder::addVector() {
         "the columns after the last whole vector", /*structural=*/true);
 }
 
-/// True if writing a result past the caches is likely to pay.
-bool SpaceBuilder::isLargeResult(unsigned number) const {
-  return argumentBytes(*program, program->numInputs + number) >= (8 << 20);
+bool kernelbrain::strategy::isLargeResult(const RowProgram &program,
+                                          unsigned number) {
+  return argumentBytes(program, program.numInputs + number) >= (8 << 20);
 }
 
 void SpaceBuilder::addMemory() {
@@ -284,7 +294,7 @@ void SpaceBuilder::addMemory() {
     for (const auto &[node, row] : result.kept) {
       scratch.insert(row.output);
       isItself |= program->outputs[row.output].node == node;
-      isLarge |= isLargeResult(row.output);
+      isLarge |= isLargeResult(*program, row.output);
     }
     if (!isItself && !(isLarge && !stack.kept.empty()))
       place = "result";
@@ -305,7 +315,7 @@ void SpaceBuilder::addMemory() {
     std::string name = "nontemporal_" + std::to_string(number);
     bool conflicts = scratch.count(number);
     bool isKeptThere = conflicts && place == KnobValue("result");
-    int64_t otherwise = isLargeResult(number) && !isKeptThere;
+    int64_t otherwise = isLargeResult(*program, number) && !isKeptThere;
     add(name, {int64_t(0), int64_t(1)}, otherwise,
         "write result " + std::to_string(number) + " past the caches");
     if (conflicts)
@@ -367,6 +377,11 @@ void SpaceBuilder::addAlgebra() {
         "sums of deviations in a sweep of their own, or with the mean about "
         "a sample of the row",
         /*structural=*/true);
+}
+
+SearchSpace kernelbrain::strategy::commonSpace(const RowKernel &kernel,
+                                               const Target &target) {
+  return SpaceBuilder(kernel, target, /*wantsReduction=*/true).runCommon();
 }
 
 SearchSpace kernelbrain::strategy::rowSpace(const RowKernel &kernel,

@@ -23,21 +23,23 @@ static Numerics numericsOf(kb::KernelOp kernel) {
 
 RowKernel kernelbrain::strategy::analyzeRows(kb::KernelOp kernel,
                                              const Target &target,
-                                             bool wantsReduction) {
+                                             bool wantsReduction,
+                                             VectorsAlong along) {
   RowKernel result;
   result.numerics = numericsOf(kernel);
   if (target.kind != "host") {
     result.mismatch = "the target is not the host";
     return result;
   }
-  result.program = importRowProgram(kernel, result.mismatch);
+  result.program = importRowProgram(kernel, result.mismatch, along);
   if (!result.program)
     return result;
   if (result.program->hasReduction() != wantsReduction)
     result.mismatch =
         wantsReduction ? "it reduces nothing" : "it reduces along its rows";
   for (const Node *node : result.program->live())
-    if (node->kind == Node::Kind::Reduce && !result.numerics.reassociate &&
+    if (along == VectorsAlong::Columns && node->kind == Node::Kind::Reduce &&
+        !result.numerics.reassociate &&
         (node->reduce == ReduceKind::AddF || node->reduce == ReduceKind::MulF))
       result.mismatch = "its numerics forbid to sum in another order";
   return result;
@@ -52,8 +54,9 @@ RewriteOptions kernelbrain::strategy::defaultRewrites(const RowKernel &kernel) {
   return options;
 }
 
-static int64_t integerKnob(const Recipe &recipe, const std::string &name,
-                           int64_t otherwise) {
+int64_t kernelbrain::strategy::integerKnob(const Recipe &recipe,
+                                           const std::string &name,
+                                           int64_t otherwise) {
   auto knob = recipe.knobs.find(name);
   if (knob == recipe.knobs.end())
     return otherwise;

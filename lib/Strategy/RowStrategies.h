@@ -16,11 +16,21 @@ struct RowKernel {
   std::string mismatch;
 };
 RowKernel analyzeRows(kb::KernelOp kernel, const Target &target,
-                      bool wantsReduction);
+                      bool wantsReduction,
+                      VectorsAlong along = VectorsAlong::Columns);
 
 /// The knobs of `kernel` on `target`.
 SearchSpace rowSpace(const RowKernel &kernel, const Target &target,
                      bool wantsReduction);
+/// Those of them that do not depend on how loops nest: vector_bytes, and how
+/// values are computed.
+SearchSpace commonSpace(const RowKernel &kernel, const Target &target);
+/// True if writing a result past the caches is likely to pay.
+bool isLargeResult(const RowProgram &program, unsigned number);
+
+/// The value of a knob, or `otherwise` if the recipe does not name it.
+int64_t integerKnob(const Recipe &recipe, const std::string &name,
+                    int64_t otherwise);
 
 /// A recipe turned into decisions.
 struct RowDecisions {
@@ -46,6 +56,8 @@ Estimate estimateRows(const RowProgram &program, const RowPlan &plan,
 /// Rowwise: at least one reduction along the rows. Elementwise: none.
 std::unique_ptr<Strategy> createRowwiseStrategy();
 std::unique_ptr<Strategy> createElementwiseStrategy();
+/// Columnwise: reductions with vectors across them.
+std::unique_ptr<Strategy> createColumnwiseStrategy();
 
 } // namespace kernelbrain::strategy
 

@@ -9,6 +9,7 @@ using namespace kernelbrain::strategy;
 StrategyLibrary::StrategyLibrary() {
   strategies.push_back(createRowwiseStrategy());
   strategies.push_back(createElementwiseStrategy());
+  strategies.push_back(createColumnwiseStrategy());
 }
 
 const Strategy *StrategyLibrary::find(llvm::StringRef name) const {

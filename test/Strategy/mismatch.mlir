@@ -7,6 +7,8 @@
 #column = affine_map<(d0, d1) -> (d1)>
 
 // CHECK: column_sum: rowwise: an input is not contiguous along the columns
+// CHECK: column_sum: elementwise: an input is not contiguous along the columns
+// CHECK: column_sum: columnwise: {{$}}
 kb.kernel @column_sum ins(%x: tensor<8x16xf32>) outs(%y: tensor<16xf32>) {
   %zero = arith.constant 0.0 : f32
   %0 = linalg.fill ins(%zero : f32) outs(%y : tensor<16xf32>) -> tensor<16xf32>
@@ -21,6 +23,7 @@ kb.kernel @column_sum ins(%x: tensor<8x16xf32>) outs(%y: tensor<16xf32>) {
 
 // CHECK: transpose: rowwise: an input is not contiguous along the columns
 // CHECK: transpose: elementwise: an input is not contiguous along the columns
+// CHECK: transpose: columnwise: it reduces nothing
 kb.kernel @transpose ins(%x: tensor<8x16xf32>) outs(%y: tensor<16x8xf32>) {
   %0 = linalg.transpose ins(%x : tensor<8x16xf32>) outs(%y : tensor<16x8xf32>) permutation = [1, 0]
   kb.yield %0 : tensor<16x8xf32>
@@ -80,4 +83,17 @@ kb.kernel @window ins(%x: tensor<20xf32>, %w: tensor<5xf32>) outs(%y: tensor<16x
   %0 = linalg.fill ins(%zero : f32) outs(%y : tensor<16xf32>) -> tensor<16xf32>
   %1 = linalg.conv_1d ins(%x, %w : tensor<20xf32>, tensor<5xf32>) outs(%0 : tensor<16xf32>) -> tensor<16xf32>
   kb.yield %1 : tensor<16xf32>
+}
+
+// CHECK: dynamic: columnwise: the length of its rows is dynamic
+kb.kernel @dynamic ins(%x: tensor<8x?xf32>) outs(%y: tensor<?xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %0 = linalg.fill ins(%zero : f32) outs(%y : tensor<?xf32>) -> tensor<?xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #column], iterator_types = ["reduction", "parallel"]}
+    ins(%x : tensor<8x?xf32>) outs(%0 : tensor<?xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %2 = arith.addf %a, %s : f32
+    linalg.yield %2 : f32
+  } -> tensor<?xf32>
+  kb.yield %1 : tensor<?xf32>
 }

@@ -20,6 +20,7 @@ TEST(StrategyLibraryTest, FindsByName) {
   StrategyLibrary library;
   ASSERT_TRUE(library.find("rowwise"));
   ASSERT_TRUE(library.find("elementwise"));
+  ASSERT_TRUE(library.find("columnwise"));
   EXPECT_FALSE(library.find("nothing"));
   EXPECT_NE(library.find("rowwise")->getVersion(),
             library.find("elementwise")->getVersion());

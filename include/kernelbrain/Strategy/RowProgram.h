@@ -121,6 +121,9 @@ public:
   /// column axis, the last.
   llvm::SmallVector<Extent, 4> axes;
   unsigned numRowAxes = 0;
+  /// The axis along which vectors lie; arguments are contiguous along it or do
+  /// not change.
+  unsigned vectorAxis = 0;
   std::vector<Output> outputs;
   std::vector<Assertion> assertions;
   /// Extents of all arguments, and the tuning extent of each dynamic dimension.
@@ -141,6 +144,9 @@ public:
   }
   bool variesAlongRows(const Node *node) const {
     return node->varies & rowMask();
+  }
+  bool variesAlongVectors(const Node *node) const {
+    return node->varies >> vectorAxis & 1;
   }
   /// True if a reduction is among what the outputs need.
   bool hasReduction() const;
@@ -180,10 +186,15 @@ private:
 /// The value of a splat or scalar float constant node.
 std::optional<double> constantValue(const Node *node);
 
+/// Where vectors may lie: along the columns (the last axis), or along a row
+/// axis, across the reductions.
+enum class VectorsAlong { Columns, Rows };
+
 /// Reads the body of a kernel. On failure returns null and says why in
 /// `reason`, as one clause.
-std::unique_ptr<RowProgram> importRowProgram(kb::KernelOp kernel,
-                                             std::string &reason);
+std::unique_ptr<RowProgram>
+importRowProgram(kb::KernelOp kernel, std::string &reason,
+                 VectorsAlong along = VectorsAlong::Columns);
 
 /// What rewriteProgram may do; see Numerics in Core/Kernel.h.
 struct RewriteOptions {

@@ -1,0 +1,557 @@
+//===- ColumnEmitter.cpp - Reductions with vectors across them ------------===//
+
+#include "ColumnEmitter.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace kernelbrain::strategy;
+using namespace kernelbrain;
+
+/// Of all buffers of a panel: half of a first cache.
+static constexpr int64_t panelBytes = 24 << 10;
+
+std::vector<bool>
+kernelbrain::strategy::vectorNodes(const RowProgram &program) {
+  std::vector<bool> result(program.nodes().size());
+  for (const std::unique_ptr<Node> &node : program.nodes())
+    result[node->id] =
+        node->isReduction() || program.variesAlongVectors(node.get()) ||
+        llvm::any_of(node->operands,
+                     [&](Node *operand) { return result[operand->id]; });
+  return result;
+}
+
+static bool isWide(const Node *node, const ColumnOptions &options) {
+  return options.widen && node->kind == Node::Kind::Reduce &&
+         node->reduce == ReduceKind::AddF && node->type.isF32();
+}
+
+/// True if a row value waits in a buffer of its own: the others are loaded
+/// from where they are.
+static bool isBuffered(const Node *node, const ColumnOptions &options) {
+  return node->kind == Node::Kind::Op || isWide(node, options) ||
+         node->kind == Node::Kind::ArgReduce;
+}
+
+/// What the accumulators of a reduction hold between chunks.
+static SmallVector<Type, 2> accumulatorTypes(const Node *node,
+                                             const ColumnOptions &options) {
+  MLIRContext *context = node->type.getContext();
+  if (isWide(node, options))
+    return {Float64Type::get(context)};
+  if (node->kind == Node::Kind::ArgReduce)
+    return {node->operands[0]->type, IntegerType::get(context, 32)};
+  return {node->type};
+}
+
+int64_t kernelbrain::strategy::columnBufferBytes(const RowProgram &program,
+                                                 const RowPlan &plan,
+                                                 const ColumnOptions &options) {
+  int64_t bytes = 0;
+  std::vector<bool> seen(program.nodes().size());
+  std::vector<bool> isVector = vectorNodes(program);
+  for (const Sweep &sweep : plan.sweeps) {
+    for (const Node *node : sweep.reductions)
+      for (Type type : accumulatorTypes(node, options))
+        bytes += elementBytes(type);
+    for (const Node *node : sweep.rowValues) {
+      if (!seen[node->id] && isVector[node->id] && isBuffered(node, options))
+        bytes += elementBytes(node->type);
+      seen[node->id] = true;
+    }
+  }
+  return bytes;
+}
+
+int64_t kernelbrain::strategy::columnPanel(const RowProgram &program,
+                                           const RowPlan &plan,
+                                           const RowOptions &options,
+                                           const ColumnOptions &columns) {
+  int64_t length = program.axes[program.vectorAxis].factor;
+  int64_t strip = options.lanes * columns.vectors;
+  int64_t perLane =
+      std::max<int64_t>(1, columnBufferBytes(program, plan, columns));
+  int64_t fits = std::max<int64_t>(1, panelBytes / perLane / strip) * strip;
+  return std::min(length, fits);
+}
+
+namespace {
+class ColumnEmitter : public ProgramEmitter {
+public:
+  ColumnEmitter(const RowProgram &program, const RowPlan &plan,
+                const RowOptions &options, const ColumnOptions &columns,
+                kb::KernelOp kernel, ModuleOp module)
+      : ProgramEmitter(program, options, kernel, module), plan(plan),
+        columns(columns), isVector(vectorNodes(program)),
+        level(program.nodes().size()),
+        panel(columnPanel(program, plan, options, columns)) {
+    for (const std::unique_ptr<Node> &node : program.nodes()) {
+      for (const Node *operand : node->operands)
+        level[node->id] = std::max(level[node->id], level[operand->id]);
+      level[node->id] += node->isReduction();
+    }
+  }
+
+private:
+  using Slots = SmallVector<Slot, 0>;
+
+  void setUpBuffers() override;
+  void emitNest(bool nontemporal) override;
+  void emitPanel(Value start, int64_t length);
+  void emitBetween(unsigned from, unsigned to, const Sweep *next, int64_t);
+  void emitSweep(const Sweep &sweep, int64_t length);
+  void emitChunk(const Sweep &sweep, Slots &slots, Value from, Value to);
+  Values emitStep(const Sweep &sweep, Slots &slots, ValueRange accumulators);
+  void emitPrefetch(const Sweep &sweep, const Slots &slots);
+  void forSlots(int64_t length, int64_t vectors,
+                llvm::function_ref<void(Slots &)> body);
+
+  Value newBuffer(Type type);
+  Value inBuffer(Value buffer, Type type, const Slot &slot);
+  void toBuffer(Value value, Value buffer, const Slot &slot);
+  void initialize(const Node *reduction, Slot &slot);
+  Values accumulate(const Node *reduction, const Slot &slot, ValueRange old);
+
+  Value scalarValue(Node *node);
+  Value rowVector(Node *node, Slot &slot);
+  Value finished(Node *reduction, Slot &slot);
+  Value operandIn(Node *node, const Slot &slot);
+  Value leafValue(Node *node, const Slot &slot);
+  void evaluate(const Sweep &sweep, Slots &slots);
+
+  const RowPlan &plan;
+  const ColumnOptions &columns;
+  std::vector<bool> isVector;
+  std::vector<unsigned> level; ///< reductions on the longest way to a node
+  int64_t panel;
+
+  llvm::DenseMap<const Node *, Value> buffers; ///< of row values
+  llvm::DenseMap<const Node *, Values> accumulators;
+  Values coordinates; ///< one an axis; null where it is the vector's
+  Memo scalars;       ///< outside of the sweeps, then of the step at hand
+  Value panelStart;
+  bool storesNontemporal = false;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Buffers
+//===----------------------------------------------------------------------===//
+
+Value ColumnEmitter::newBuffer(Type type) {
+  int64_t length = llvm::alignTo(panel, options.lanes);
+  return memref::AllocaOp::create(builder, loc, MemRefType::get({length}, type),
+                                  builder.getI64IntegerAttr(64));
+}
+
+void ColumnEmitter::setUpBuffers() {
+  for (const Sweep &sweep : plan.sweeps) {
+    for (const Node *node : sweep.reductions)
+      for (Type type : accumulatorTypes(node, columns))
+        accumulators[node].push_back(newBuffer(type));
+    for (const Node *node : sweep.rowValues)
+      if (isVector[node->id] && isBuffered(node, columns) &&
+          !buffers.count(node))
+        buffers[node] = newBuffer(node->type);
+  }
+}
+
+/// Buffers hold whole vectors: no lane of theirs needs a mask.
+static Value inPanel(OpBuilder &builder, Location loc, Value column,
+                     Value start) {
+  APInt value;
+  if (matchPattern(start, m_ConstantInt(&value)) && value.isZero())
+    return column;
+  return arith::SubIOp::create(builder, loc, column, start);
+}
+
+Value ColumnEmitter::inBuffer(Value buffer, Type type, const Slot &slot) {
+  return load(buffer, inPanel(builder, loc, slot.column, panelStart), type,
+              Slot(slot.lanes, 0, slot.column));
+}
+
+void ColumnEmitter::toBuffer(Value value, Value buffer, const Slot &slot) {
+  store(value, buffer, inPanel(builder, loc, slot.column, panelStart),
+        Slot(slot.lanes, 0, slot.column), /*nontemporal=*/false);
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+/// Of a node that is the same in all lanes, where its operands are there.
+Value ColumnEmitter::scalarValue(Node *node) {
+  if (node->kind == Node::Kind::Constant)
+    return constant(node->value, 0);
+  if (Value known = scalars.lookup(node))
+    return known;
+  Values operands;
+  for (Node *operand : node->operands)
+    operands.push_back(scalarValue(operand));
+  Value result;
+  if (node->kind == Node::Kind::Index)
+    result = coordinates[node->axis];
+  else if (node->kind == Node::Kind::Input)
+    result = memref::LoadOp::create(
+        builder, loc, flat[node->access.argument],
+        accessOffset(node->access, coordinates, operands));
+  else
+    result = emitOp(*node, operands, 0);
+  return scalars[node] = result;
+}
+
+Value ColumnEmitter::operandIn(Node *node, const Slot &slot) {
+  if (node->kind == Node::Kind::Constant)
+    return constant(node->value, slot.lanes);
+  if (!isVector[node->id])
+    return broadcast(scalarValue(node), slot.lanes);
+  Value known = slot.memo.lookup(node);
+  assert(known && "operands come before their users");
+  return known;
+}
+
+/// Inputs and indices that change along the vector.
+Value ColumnEmitter::leafValue(Node *node, const Slot &slot) {
+  if (node->kind == Node::Kind::Index) {
+    auto type = cast<VectorType>(typeFor(node->type, slot.lanes));
+    return arith::AddIOp::create(builder, loc,
+                                 broadcast(slot.column, slot.lanes),
+                                 vector::StepOp::create(builder, loc, type));
+  }
+  Values operands;
+  for (Node *operand : node->operands)
+    operands.push_back(scalarValue(operand));
+  Value offset = accessOffset(node->access, coordinates, operands);
+  return load(flat[node->access.argument], addIndex(offset, slot.column),
+              node->type, slot);
+}
+
+/// Of a value that does not change along the reduced axis.
+Value ColumnEmitter::rowVector(Node *node, Slot &slot) {
+  if (!isVector[node->id])
+    return operandIn(node, slot);
+  if (Value known = slot.memo.lookup(node))
+    return known;
+  Value result;
+  if (node->isReduction()) {
+    result = finished(node, slot);
+  } else if (node->kind == Node::Kind::Op) {
+    Values operands;
+    for (Node *operand : node->operands)
+      operands.push_back(rowVector(operand, slot));
+    result = emitOp(*node, operands, slot.lanes);
+  } else {
+    result = leafValue(node, slot);
+  }
+  return slot.memo[node] = result;
+}
+
+/// A reduction whose sweep is done.
+Value ColumnEmitter::finished(Node *node, Slot &slot) {
+  const Values &memory = accumulators[node];
+  SmallVector<Type, 2> types = accumulatorTypes(node, columns);
+  Value result = inBuffer(memory.back(), types.back(), slot);
+  Type type = typeFor(node->type, slot.lanes);
+  if (isWide(node, columns))
+    return arith::TruncFOp::create(builder, loc, type, result);
+  if (node->kind == Node::Kind::Reduce)
+    return result;
+  Value zero = constant(builder.getI32IntegerAttr(0), slot.lanes);
+  Value found = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::sge,
+                                      result, zero);
+  return arith::SelectOp::create(builder, loc, found,
+                                 castInteger(builder, loc, result, type),
+                                 rowVector(node->operands[2], slot));
+}
+
+/// Everything that changes along the reduced axis, node by node.
+void ColumnEmitter::evaluate(const Sweep &sweep, Slots &slots) {
+  for (Node *node : sweep.matrices) {
+    if (!isVector[node->id]) {
+      scalarValue(node);
+      continue;
+    }
+    Values arguments;
+    if (node->kind == Node::Kind::Op && isApproximated(*node)) {
+      for (Slot &slot : slots)
+        arguments.push_back(operandIn(node->operands[0], slot));
+      Values results = emitApproximation(*node, arguments, options.lanes);
+      for (auto [slot, result] : llvm::zip(slots, results))
+        slot.memo[node] = result;
+      continue;
+    }
+    for (Slot &slot : slots) {
+      Values operands;
+      if (node->kind == Node::Kind::Op)
+        for (Node *operand : node->operands)
+          operands.push_back(operandIn(operand, slot));
+      slot.memo[node] = node->kind == Node::Kind::Op
+                            ? emitOp(*node, operands, slot.lanes)
+                            : leafValue(node, slot);
+    }
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+/// Starts from the initial value, as the loop of the input does.
+void ColumnEmitter::initialize(const Node *node, Slot &slot) {
+  Value init = rowVector(node->operands[1], slot);
+  if (isWide(node, columns))
+    init = arith::ExtFOp::create(
+        builder, loc, typeFor(builder.getF64Type(), slot.lanes), init);
+  toBuffer(init, accumulators[node][0], slot);
+  if (node->kind == Node::Kind::ArgReduce)
+    toBuffer(constant(builder.getI32IntegerAttr(-1), slot.lanes),
+             accumulators[node][1], slot);
+}
+
+ColumnEmitter::Values
+ColumnEmitter::accumulate(const Node *node, const Slot &slot, ValueRange old) {
+  Value x = operandIn(node->operands[0], slot);
+  if (node->kind == Node::Kind::Reduce)
+    return {combine(node, x, old[0])};
+  auto predicate =
+      node->smallest ? arith::CmpFPredicate::OLT : arith::CmpFPredicate::OGT;
+  Value better = arith::CmpFOp::create(builder, loc, predicate, x, old[0]);
+  Value best =
+      node->smallest
+          ? arith::MinimumFOp::create(builder, loc, x, old[0]).getResult()
+          : arith::MaximumFOp::create(builder, loc, x, old[0]).getResult();
+  Value step =
+      castInteger(builder, loc, coordinates.back(), builder.getI32Type());
+  return {best, arith::SelectOp::create(builder, loc, better,
+                                        broadcast(step, slot.lanes), old[1])};
+}
+
+//===----------------------------------------------------------------------===//
+// Loops
+//===----------------------------------------------------------------------===//
+
+/// Works off the panel at hand in strips of so many vectors.
+void ColumnEmitter::forSlots(int64_t length, int64_t vectors,
+                             llvm::function_ref<void(Slots &)> body) {
+  int64_t lanes = options.lanes, step = lanes * vectors;
+  int64_t whole = length / step * step;
+  auto strip = [&](Value first, int64_t count) {
+    Slots slots;
+    for (int64_t at = 0; at < count; at += lanes) {
+      Slot slot(lanes, slots.size(), addIndex(first, index(at)));
+      if (count - at < lanes) {
+        SmallVector<bool> exists(lanes);
+        std::fill_n(exists.begin(), count - at, true);
+        slot.mask = arith::ConstantOp::create(
+            builder, loc, builder.getBoolVectorAttr(exists));
+      }
+      slots.push_back(slot);
+    }
+    body(slots);
+  };
+  if (whole == step)
+    strip(panelStart, step);
+  else if (whole)
+    emitLoop(index(0), index(whole), step, {}, [&](Value at, ValueRange) {
+      strip(addIndex(panelStart, at), step);
+      return Values();
+    });
+  if (whole != length)
+    strip(addIndex(panelStart, index(whole)), length - whole);
+}
+
+void ColumnEmitter::emitNest(bool nontemporal) {
+  OpBuilder::InsertionGuard guard(builder);
+  storesNontemporal = nontemporal;
+  coordinates.assign(program.axes.size(), Value());
+  scalars.clear();
+  scf::ForOp outermost;
+  for (unsigned axis = 0; axis < program.numRowAxes; ++axis) {
+    if (axis == program.vectorAxis)
+      continue;
+    auto loop = scf::ForOp::create(builder, loc, index(0),
+                                   extentValue(program.axes[axis]), index(1));
+    if (!outermost)
+      outermost = loop;
+    coordinates[axis] = loop.getInductionVar();
+    builder.setInsertionPoint(loop.getBody()->getTerminator());
+  }
+  for (Node *node : program.live())
+    if (!isVector[node->id] && !program.variesAlongColumns(node))
+      scalarValue(node);
+  int64_t length = program.axes[program.vectorAxis].factor;
+  int64_t whole = length / panel * panel;
+  if (whole == panel)
+    emitPanel(index(0), panel);
+  else
+    emitLoop(index(0), index(whole), panel, {}, [&](Value start, ValueRange) {
+      emitPanel(start, panel);
+      return Values();
+    });
+  if (whole != length)
+    emitPanel(index(whole), length - whole);
+  if (!nontemporal)
+    return;
+  if (outermost)
+    builder.setInsertionPointAfter(outermost);
+  emitFence();
+}
+
+void ColumnEmitter::emitPanel(Value start, int64_t length) {
+  panelStart = start;
+  unsigned done = 0;
+  for (const Sweep &sweep : plan.sweeps) {
+    emitBetween(done, sweep.level, &sweep, length);
+    done = sweep.level + 1;
+    emitSweep(sweep, length);
+  }
+  emitBetween(done, ~0u, nullptr, length);
+}
+
+/// What lies between two sweeps: values and results of the levels `from` to
+/// `to`, and the initial values of the reductions to come.
+void ColumnEmitter::emitBetween(unsigned from, unsigned to, const Sweep *next,
+                                int64_t length) {
+  auto isDue = [&](const Node *node) {
+    return level[node->id] >= from && level[node->id] <= to;
+  };
+  forSlots(length, 1, [&](Slots &slots) {
+    Slot &slot = slots.front();
+    std::vector<bool> seen(program.nodes().size());
+    for (const Sweep &sweep : plan.sweeps)
+      for (Node *node : sweep.rowValues) {
+        if (!isDue(node) || seen[node->id] || !buffers.count(node))
+          continue;
+        seen[node->id] = true;
+        toBuffer(rowVector(node, slot), buffers[node], slot);
+      }
+    for (unsigned number : plan.rowOutputs) {
+      const Output &output = program.outputs[number];
+      if (!isDue(output.node))
+        continue;
+      Value offset = accessOffset(output.access, coordinates, {});
+      store(rowVector(output.node, slot), flat[program.numInputs + number],
+            addIndex(offset, slot.column), slot, /*nontemporal=*/false);
+    }
+    if (next)
+      for (const Node *node : next->reductions)
+        initialize(node, slot);
+  });
+}
+
+void ColumnEmitter::emitSweep(const Sweep &sweep, int64_t length) {
+  const Extent &steps = program.columns();
+  bool isEven = steps.isStatic() && steps.factor % columns.chunk == 0;
+  Value count = extentValue(steps);
+  emitLoop(index(0), count, columns.chunk, {}, [&](Value from, ValueRange) {
+    Value to = addIndex(from, index(columns.chunk));
+    if (!isEven)
+      to = arith::MinUIOp::create(builder, loc, to, count);
+    forSlots(length, columns.vectors,
+             [&](Slots &slots) { emitChunk(sweep, slots, from, to); });
+    return Values();
+  });
+}
+
+void ColumnEmitter::emitChunk(const Sweep &sweep, Slots &slots, Value from,
+                              Value to) {
+  Values inits;
+  for (Slot &slot : slots) {
+    for (Node *node : sweep.rowValues) {
+      if (!isVector[node->id])
+        continue;
+      if (Value buffer = buffers.lookup(node))
+        slot.memo[node] = inBuffer(buffer, node->type, slot);
+      else
+        rowVector(node, slot);
+    }
+    for (const Node *node : sweep.reductions) {
+      if (isWide(node, columns)) {
+        inits.push_back(
+            constant(builder.getFloatAttr(node->type, 0), slot.lanes));
+        continue;
+      }
+      for (auto [type, memory] :
+           llvm::zip(accumulatorTypes(node, columns), accumulators[node]))
+        inits.push_back(inBuffer(memory, type, slot));
+    }
+  }
+  Values results =
+      emitLoop(from, to, 1, inits, [&](Value step, ValueRange old) {
+        coordinates.back() = step;
+        Memo outside = scalars;
+        Slots inside = slots;
+        Values next = emitStep(sweep, inside, old);
+        scalars = std::move(outside);
+        coordinates.back() = nullptr;
+        return next;
+      });
+  auto result = results.begin();
+  for (Slot &slot : slots)
+    for (const Node *node : sweep.reductions)
+      for (auto [type, memory] :
+           llvm::zip(accumulatorTypes(node, columns), accumulators[node])) {
+        Value sum = *result++;
+        if (isWide(node, columns))
+          sum = arith::AddFOp::create(
+              builder, loc, inBuffer(memory, type, slot),
+              arith::ExtFOp::create(builder, loc, typeFor(type, slot.lanes),
+                                    sum));
+        toBuffer(sum, memory, slot);
+      }
+}
+
+/// One step of a strip: returns the new accumulators, ordered by slot.
+ColumnEmitter::Values ColumnEmitter::emitStep(const Sweep &sweep, Slots &slots,
+                                              ValueRange old) {
+  emitPrefetch(sweep, slots);
+  evaluate(sweep, slots);
+  Values results;
+  for (Slot &slot : slots)
+    for (const Node *node : sweep.reductions)
+      results.append(accumulate(
+          node, slot, old.slice(results.size(), accumulators[node].size())));
+  for (unsigned number : sweep.stores) {
+    const Output &output = program.outputs[number];
+    Value offset = accessOffset(output.access, coordinates, {});
+    for (Slot &slot : slots)
+      store(operandIn(output.node, slot), flat[program.numInputs + number],
+            addIndex(offset, slot.column), slot,
+            storesNontemporal && options.nontemporal[number]);
+  }
+  return results;
+}
+
+/// Hops between rows are beyond what the hardware's prefetchers follow.
+void ColumnEmitter::emitPrefetch(const Sweep &sweep, const Slots &slots) {
+  if (!columns.prefetchSteps)
+    return;
+  for (Node *node : sweep.matrices) {
+    if (node->kind != Node::Kind::Input || !node->operands.empty() ||
+        !isVector[node->id])
+      continue;
+    Values ahead = coordinates;
+    ahead.back() = addIndex(coordinates.back(), index(columns.prefetchSteps));
+    Value offset =
+        addIndex(accessOffset(node->access, ahead, {}), slots.front().column);
+    int64_t perLine = 64 / elementBytes(node->type);
+    int64_t count = options.lanes * slots.size();
+    for (int64_t at = 0; at < count; at += perLine)
+      memref::PrefetchOp::create(builder, loc, flat[node->access.argument],
+                                 ValueRange{addIndex(offset, index(at))},
+                                 /*isWrite=*/false, /*localityHint=*/3,
+                                 /*isDataCache=*/true);
+  }
+}
+
+func::FuncOp kernelbrain::strategy::emitColumnProgram(
+    const RowProgram &program, const RowPlan &plan, const RowOptions &options,
+    const ColumnOptions &columns, kb::KernelOp kernel, ModuleOp module) {
+  return ColumnEmitter(program, plan, options, columns, kernel, module).run();
+}

@@ -1,0 +1,189 @@
+//===- ColumnStrategy.cpp - Reductions with vectors across them -----------===//
+
+#include "ColumnEmitter.h"
+#include "RowStrategies.h"
+
+#include "kernelbrain/Support/Hash.h"
+
+using namespace mlir;
+using namespace kernelbrain;
+using namespace kernelbrain::strategy;
+
+static bool sumsInF32(const RowProgram &program) {
+  return llvm::any_of(program.live(), [](const Node *node) {
+    return node->kind == Node::Kind::Reduce &&
+           node->reduce == ReduceKind::AddF && node->type.isF32();
+  });
+}
+
+static RowKernel analyzeColumns(kb::KernelOp kernel, const Target &target) {
+  RowKernel result =
+      analyzeRows(kernel, target, /*wantsReduction=*/true, VectorsAlong::Rows);
+  if (!result.mismatch.empty())
+    return result;
+  const RowProgram &program = *result.program;
+  std::vector<bool> isVector = vectorNodes(program);
+  if (!program.assertions.empty())
+    result.mismatch = "it asserts";
+  for (const Node *node : program.live()) {
+    if (node->kind != Node::Kind::Input)
+      continue;
+    if (!node->access.strides.back().isStatic())
+      result.mismatch = "an inner dimension is dynamic";
+    for (const Node *operand : node->operands)
+      if (isVector[operand->id])
+        result.mismatch = "it gathers at the place of an extremum";
+  }
+  if (!program.axes[program.vectorAxis].isStatic())
+    result.mismatch = "the length of its rows is dynamic";
+  return result;
+}
+
+namespace {
+/// A recipe turned into what it stands for.
+struct ColumnVariant {
+  RowDecisions decisions;
+  ColumnOptions columns;
+  std::unique_ptr<RowProgram> program;
+  RowPlan plan;
+
+  ColumnVariant(const RowKernel &kernel, const Recipe &recipe)
+      : decisions(rowDecisions(kernel, recipe)) {
+    columns.vectors = integerKnob(recipe, "vectors", 1);
+    columns.chunk = integerKnob(recipe, "chunk", 16);
+    columns.prefetchSteps = integerKnob(recipe, "prefetch_steps", 0);
+    columns.widen = integerKnob(recipe, "widen", 0);
+    decisions.options.unroll = columns.vectors;
+    program = rewriteProgram(*kernel.program, decisions.rewrites);
+    plan = planRows(*program, Keep::Nowhere);
+  }
+};
+
+class ColumnStrategy : public Strategy {
+public:
+  StringRef getName() const override { return "columnwise"; }
+  StringRef getVersion() const override { return version; }
+
+  std::string mismatch(kb::KernelOp kernel,
+                       const Target &target) const override {
+    return analyzeColumns(kernel, target).mismatch;
+  }
+  SearchSpace space(kb::KernelOp kernel, const Target &target) const override {
+    return makeSpace(analyzeColumns(kernel, target), target);
+  }
+  Estimate estimate(kb::KernelOp kernel, const Target &target,
+                    const Recipe &recipe) const override;
+  FailureOr<Instance> instantiate(kb::KernelOp kernel, const Target &target,
+                                  const Recipe &recipe,
+                                  ModuleOp module) const override;
+
+private:
+  SearchSpace makeSpace(const RowKernel &kernel, const Target &target) const;
+
+  // Bump the number with every change of the code or of the knobs.
+  std::string version = contentHash("columnwise 1");
+};
+} // namespace
+
+/// Registers that the accumulators and values of so many vectors take.
+static int64_t registersFor(const ColumnVariant &variant) {
+  int64_t most = 0;
+  for (const Sweep &sweep : variant.plan.sweeps) {
+    int64_t count = 1;
+    for (const Node *node : sweep.reductions)
+      count += node->kind == Node::Kind::ArgReduce ? 2 : 1;
+    most = std::max(most, count);
+  }
+  return most * variant.columns.vectors;
+}
+
+SearchSpace ColumnStrategy::makeSpace(const RowKernel &kernel,
+                                      const Target &target) const {
+  SearchSpace space = commonSpace(kernel, target);
+  space.strategy = getName();
+  space.strategyHash = version;
+  auto add = [&](const std::string &name, std::vector<KnobValue> values,
+                 KnobValue otherwise, const std::string &description,
+                 bool structural = false) {
+    space.knobs.push_back(
+        Knob{name, std::move(values), otherwise, description, structural});
+  };
+  ColumnVariant variant(kernel, space.defaultRecipe());
+  const RowProgram &program = *variant.program;
+  int64_t length = program.axes[program.vectorAxis].factor;
+  int64_t registers = target.hasFeature("avx512f") ? 32 : 16;
+  std::vector<KnobValue> counts;
+  int64_t best = 1;
+  for (int64_t vectors : {1, 2, 4, 8}) {
+    variant.columns.vectors = vectors;
+    if (vectors > 1 &&
+        (vectors - 1) * variant.decisions.options.lanes >= length)
+      break;
+    counts.push_back(vectors);
+    if (registersFor(variant) <= registers)
+      best = vectors;
+  }
+  add("vectors", counts, best, "vectors side by side in registers",
+      /*structural=*/true);
+  add("chunk", {int64_t(8), int64_t(16), int64_t(32), int64_t(64)}, int64_t(16),
+      "rows between visits of the partial results in memory");
+  add("prefetch_steps", {int64_t(0), int64_t(8), int64_t(16)}, int64_t(0),
+      "ask for inputs so many rows ahead; 0: not at all");
+  if (sumsInF32(program) && kernel.numerics.reassociate)
+    add("widen", {int64_t(0), int64_t(1)}, int64_t(1),
+        "add the sums of chunks up in f64", /*structural=*/true);
+  for (auto [number, output] : llvm::enumerate(program.outputs)) {
+    int64_t bytes = elementBytes(output.node->type);
+    if (!output.access.strides.back().isZero() && bytes >= 4 &&
+        length * bytes % 64 == 0)
+      add("nontemporal_" + std::to_string(number), {int64_t(0), int64_t(1)},
+          int64_t(isLargeResult(program, number)),
+          "write result " + std::to_string(number) + " past the caches");
+  }
+  return space;
+}
+
+Estimate ColumnStrategy::estimate(kb::KernelOp kernel, const Target &target,
+                                  const Recipe &recipe) const {
+  ColumnVariant variant(analyzeColumns(kernel, target), recipe);
+  Estimate estimate =
+      estimateRows(*variant.program, variant.plan, variant.decisions, target);
+  // Visits of the partial results, and what does not fit into registers.
+  estimate.timeNs *= 1 + 2.0 / variant.columns.chunk;
+  int64_t registers = target.hasFeature("avx512f") ? 32 : 16;
+  if (registersFor(variant) > registers)
+    estimate.timeNs *= 1.3;
+  return estimate;
+}
+
+FailureOr<Instance> ColumnStrategy::instantiate(kb::KernelOp kernel,
+                                                const Target &target,
+                                                const Recipe &recipe,
+                                                ModuleOp module) const {
+  RowKernel columns = analyzeColumns(kernel, target);
+  if (!columns.mismatch.empty())
+    return kernel.emitError("strategy 'columnwise' does not apply: ")
+           << columns.mismatch;
+  std::string violation = makeSpace(columns, target).violation(recipe);
+  if (!violation.empty())
+    return kernel.emitError("illegal recipe: ") << violation;
+  ColumnVariant variant(columns, recipe);
+  const RowOptions &options = variant.decisions.options;
+  Instance instance;
+  instance.function = emitColumnProgram(*variant.program, variant.plan, options,
+                                        variant.columns, kernel, module);
+  int64_t stack =
+      columnBufferBytes(*variant.program, variant.plan, variant.columns) *
+      columnPanel(*variant.program, variant.plan, options, variant.columns);
+  instance.features = Json{{"strategy", getName().str()},
+                           {"vector_bytes", variant.decisions.vectorBytes},
+                           {"vectors", variant.columns.vectors},
+                           {"chunk", variant.columns.chunk},
+                           {"sweeps", variant.plan.sweeps.size()},
+                           {"stack_bytes", stack}};
+  return instance;
+}
+
+std::unique_ptr<Strategy> kernelbrain::strategy::createColumnwiseStrategy() {
+  return std::make_unique<ColumnStrategy>();
+}

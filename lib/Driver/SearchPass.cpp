@@ -80,19 +80,23 @@ SessionOptions SearchPass::sessionOptions() const {
   options.printRegions = printRegions;
   options.kbCompile = kbCompile;
   options.kbWorker = kbWorker;
+  options.maxTokens = maxTokens;
+  options.maxCost = maxCost;
+  options.llmEndpoint = llmEndpoint;
+  options.llmModel = llmModel;
+  options.llmPrice = llmPrice;
+  options.llmTimeoutSeconds = llmTimeoutSeconds;
+  options.llmPromptTokens = llmPromptTokens;
+  options.llmReplyTokens = llmReplyTokens;
+  options.showPrompts = showPrompts;
   return options;
 }
 
 void SearchPass::runOnOperation() {
   ModuleOp module = getOperation();
-  if (failed(refuseLater({{"max-tokens", maxTokens != 0},
-                          {"max-cost", maxCost != 0},
-                          {"strategy-library", !strategyLibrary.empty()},
-                          {"llm-endpoint", !llmEndpoint.empty()},
-                          {"llm-model", !llmModel.empty()},
-                          {"adapt", adapt},
-                          {"show-prompts", showPrompts}},
-                         module.getLoc())))
+  if (failed(refuseLater(
+          {{"strategy-library", !strategyLibrary.empty()}, {"adapt", adapt}},
+          module.getLoc())))
     return signalPassFailure();
   SessionOptions options = sessionOptions();
   if (Status ok = options.resolve(); !ok) {

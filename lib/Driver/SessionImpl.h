@@ -76,6 +76,8 @@ struct Session::Impl {
   void printEstimate();
   Status applyProven();
   std::vector<search::KernelTask> makeTasks();
+  Result<std::unique_ptr<search::Proposer>>
+  makeProposer(search::SearchOptions &constants);
   Result<std::unique_ptr<search::Workbench>> makeWorkbench();
   Status search();
   void collectOutcome(const search::ModuleOutcome &outcome);

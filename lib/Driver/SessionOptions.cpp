@@ -2,10 +2,12 @@
 
 #include "kernelbrain/Driver/SessionOptions.h"
 
+#include "kernelbrain/Propose/ChatClient.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "llvm/Support/Regex.h"
 
+#include <cstdlib>
 #include <thread>
 #include <vector>
 
@@ -39,16 +41,12 @@ static Status checkChoices(const SessionOptions &options) {
   if (options.target == "cuda")
     return Error{
         "target=cuda is not supported by this version; use target=host"};
-  if (options.proposer == "llm" || options.proposer == "mixed")
-    return Error{"proposer=" + options.proposer +
-                 " is not supported by this version; use builtin, random or "
-                 "replay"};
   if (options.placement == "device")
     return Error{"placement=device needs a device target"};
   if (auto ok = expectOneOf("target", options.target, {"host"}); !ok)
     return ok;
   if (auto ok = expectOneOf("proposer", options.proposer,
-                            {"builtin", "random", "replay"});
+                            {"builtin", "llm", "mixed", "random", "replay"});
       !ok)
     return ok;
   if (auto ok =
@@ -72,6 +70,71 @@ static Status checkPipeline(const std::string &pipeline) {
                llvm::StringRef(why).rtrim().str()};
 }
 
+/// Options that only a model has a use for.
+static Status refuseModelOptions(const SessionOptions &options) {
+  std::pair<const char *, bool> given[] = {
+      {"llm-endpoint", !options.llmEndpoint.empty()},
+      {"llm-model", !options.llmModel.empty()},
+      {"llm-price", !options.llmPrice.empty()},
+      {"max-tokens", options.maxTokens != 0},
+      {"max-cost", options.maxCost != 0},
+      {"show-prompts", options.showPrompts}};
+  for (auto [option, isGiven] : given)
+    if (isGiven)
+      return Error{"option '" + std::string(option) +
+                   "' needs proposer=llm or proposer=mixed"};
+  if (options.proposer != "replay" && !options.replay.empty())
+    return Error{"option 'replay' needs proposer=replay, llm or mixed"};
+  return {};
+}
+
+static void takeFromEnvironment(std::string &option, const char *name) {
+  if (const char *value = std::getenv(name); option.empty() && value)
+    option = value;
+}
+
+static Status resolveModel(SessionOptions &options) {
+  if (!options.asksModel())
+    return refuseModelOptions(options);
+  if (auto ok = expectRange("llm-timeout-seconds", options.llmTimeoutSeconds, 1,
+                            3600);
+      !ok)
+    return ok;
+  constexpr int64_t million = 1000000;
+  if (auto ok = expectRange("llm-prompt-tokens", options.llmPromptTokens, 500,
+                            million);
+      !ok)
+    return ok;
+  if (auto ok =
+          expectRange("llm-reply-tokens", options.llmReplyTokens, 16, million);
+      !ok)
+    return ok;
+  if (auto ok =
+          expectRange("max-tokens", options.maxTokens, 0, million * million);
+      !ok)
+    return ok;
+  if (!(options.maxCost >= 0 && options.maxCost <= 1e9))
+    return Error{"expected option 'max-cost' between 0 and 1e9"};
+  if (options.maxCost > 0 && options.llmPrice.empty())
+    return Error{"option 'max-cost' needs option 'llm-price'"};
+  if (!options.replay.empty()) {
+    if (!options.llmEndpoint.empty())
+      return Error{"option 'replay' answers from a recording: "
+                   "'llm-endpoint' would never be asked"};
+    return {};
+  }
+  takeFromEnvironment(options.llmEndpoint, "KB_LLM_ENDPOINT");
+  takeFromEnvironment(options.llmModel, "KB_LLM_MODEL");
+  if (options.llmEndpoint.empty() || options.llmModel.empty())
+    return Error{"proposer=" + options.proposer +
+                 " needs options 'llm-endpoint' and 'llm-model' (or KB_LLM_"
+                 "ENDPOINT and KB_LLM_MODEL), or 'replay': there is no default "
+                 "server"};
+  auto endpoint = propose::parseEndpoint(options.llmEndpoint);
+  return endpoint ? Status()
+                  : endpoint.error().withContext("option 'llm-endpoint'");
+}
+
 Status SessionOptions::resolve() {
   if (auto ok = checkChoices(*this); !ok)
     return ok;
@@ -91,8 +154,8 @@ Status SessionOptions::resolve() {
                  " is not supported by this version; use threads=1"};
   if (proposer == "replay" && replay.empty())
     return Error{"proposer=replay needs option 'replay', a file of recipes"};
-  if (proposer != "replay" && !replay.empty())
-    return Error{"option 'replay' needs proposer=replay"};
+  if (auto ok = resolveModel(*this); !ok)
+    return ok;
   std::string why;
   if (!kernels.empty() && !llvm::Regex(kernels).isValid(why))
     return Error{"option 'kernels' is no regular expression: " + why};
@@ -117,5 +180,8 @@ Json SessionOptions::identity() const {
               {"seed", seed},
               {"threads", threads},
               {"dynamic_dim", dynamicDim},
+              {"llm",
+               {llmEndpoint, llmModel, llmPrice, llmPromptTokens,
+                llmReplyTokens, maxTokens, maxCost}},
               {"kernels", kernels}};
 }

@@ -2,6 +2,7 @@
 
 #include "SessionImpl.h"
 
+#include "ModelProposer.h"
 #include "Workbenches.h"
 
 #include "kernelbrain/Propose/BuiltinProposer.h"
@@ -12,6 +13,7 @@
 #include "llvm/Support/raw_ostream.h"
 
 #include <chrono>
+#include <cmath>
 
 using namespace kernelbrain;
 
@@ -52,6 +54,10 @@ static search::Budget searchBudget(const SessionOptions &options) {
     budget[search::Currency::Wall] = options.budgetSeconds * 1000000000;
   if (options.maxVariants > 0)
     budget[search::Currency::Variants] = options.maxVariants;
+  if (options.maxTokens > 0)
+    budget[search::Currency::Tokens] = options.maxTokens;
+  if (options.maxCost > 0)
+    budget[search::Currency::Money] = std::llround(options.maxCost * 1e6);
   return budget;
 }
 
@@ -138,16 +144,28 @@ std::vector<search::KernelTask> Session::Impl::makeTasks() {
     task.kernel = entry.kernel;
     task.spaces = entry.spaces;
     task.cost = entry.cost;
+    if (options.asksModel())
+      task.text = kernelText(entry.op);
     if (auto found = seeds.find(entry.kernel.hash); found != seeds.end())
       task.seeds = found->second;
   }
   return tasks;
 }
 
-static Result<std::unique_ptr<search::Proposer>>
-makeProposer(const SessionOptions &options) {
+/// A proposer that answers slowly changes `constants`.
+Result<std::unique_ptr<search::Proposer>>
+Session::Impl::makeProposer(search::SearchOptions &constants) {
   std::unique_ptr<search::Proposer> proposer;
-  if (options.proposer == "random") {
+  if (options.asksModel()) {
+    auto show = [](const std::string &prompt) {
+      llvm::errs() << "--- prompt\n" << prompt;
+    };
+    auto model = makeModelProposer(options, *store, target, interrupt, show);
+    if (!model)
+      return model.error();
+    constants.askAhead = model->askAhead;
+    proposer = std::move(model->proposer);
+  } else if (options.proposer == "random") {
     proposer = std::make_unique<propose::RandomProposer>();
   } else if (options.proposer == "replay") {
     auto opened = propose::ReplayProposer::fromFile(options.replay);
@@ -197,7 +215,8 @@ Status Session::Impl::search() {
               builder->addKernel(entry.kernel, kernelBytecode(entry.op));
           !ok)
         return ok;
-  auto proposer = makeProposer(options);
+  search::SearchOptions constants = searchOptions(options);
+  auto proposer = makeProposer(constants);
   if (!proposer)
     return proposer.error();
   auto workbench = makeWorkbench();
@@ -213,7 +232,7 @@ Status Session::Impl::search() {
   services.interrupted = [this] { return interrupt.requested.load(); };
   services.recording = &store->recording();
 
-  search::ModuleSearch run(std::move(tasks), services, searchOptions(options),
+  search::ModuleSearch run(std::move(tasks), services, constants,
                            searchBudget(options),
                            {{"module", moduleName(module)},
                             {"run_hash", runHash},

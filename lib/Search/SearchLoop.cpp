@@ -144,6 +144,7 @@ Status SearchLoop::evaluate(Flight &flight) {
     trial.duplicateOf = known.duplicateOf;
     trial.inertKnobs = known.inertKnobs;
     trial.faults = known.faults;
+    trial.fallback = known.fallback;
     trial.costs = known.costs;
     return {};
   }
@@ -338,6 +339,7 @@ void SearchLoop::checkStopRules(uint64_t ticket) {
 Status SearchLoop::stop(StopReason reason, const std::string &message) {
   outcomeValue.stop = reason;
   outcomeValue.message = message;
+  forgetQuestions();
   Status first;
   while (!flights.empty()) {
     Flight flight = std::move(flights.front());

@@ -12,6 +12,7 @@ static constexpr int maxAttempts = 8;
 Status SearchLoop::propose() {
   unsigned window =
       outcomeValue.trials == 0 ? 1 : std::max(1u, context.options.window);
+  expectQuestions(window);
   while (flights.size() < window) {
     Result<bool> proposed = proposeTicket();
     if (!proposed)
@@ -27,9 +28,10 @@ Amounts SearchLoop::expectedCost() const {
   auto trials = static_cast<int64_t>(outcomeValue.trials);
   if (trials > 0) {
     Amounts spent = context.ledger.spent(work.kernel.name);
+    // A proposer that spends tokens and money keeps to those limits itself: it
+    // knows what its next question costs at most, and others need none.
     for (Currency currency :
-         {Currency::Wall, Currency::Compile, Currency::Device, Currency::Tokens,
-          Currency::Money})
+         {Currency::Wall, Currency::Compile, Currency::Device})
       expected[currency] = spent[currency] / trials;
   }
   expected[Currency::Variants] = 1;
@@ -49,6 +51,8 @@ Result<bool> SearchLoop::proposeTicket() {
   }
   Random random({context.options.seed, kernelKey, ticket});
   Result<bool> proposed = proposeSeed(random);
+  if (proposed && !*proposed && search)
+    proposed = askExpected();
   if (proposed && !*proposed && search)
     proposed = grow(random);
   if (!proposed || !*proposed) {
@@ -77,7 +81,8 @@ Result<bool> SearchLoop::proposeSeed(Random &random) {
   if (seedSteps >= work.spaces.size())
     return false;
   ++seedSteps;
-  Result<std::optional<Proposal>> proposal = ask(root, random);
+  Result<std::optional<Proposal>> proposal =
+      ask(question(root, grown->size(), random));
   if (!proposal)
     return proposal.error();
   if (!*proposal) {
@@ -92,7 +97,8 @@ Result<bool> SearchLoop::proposeSeed(Random &random) {
 Result<bool> SearchLoop::grow(Random &random) {
   // Ends: every turn without a proposal closes an arm of the tree.
   while (std::optional<Selection> selection = policy.select(*grown, random)) {
-    Result<std::optional<Proposal>> proposal = ask(*selection, random);
+    Result<std::optional<Proposal>> proposal =
+        ask(question(*selection, grown->size(), random));
     if (!proposal)
       return proposal.error();
     if (!*proposal) {
@@ -106,28 +112,35 @@ Result<bool> SearchLoop::grow(Random &random) {
   return false;
 }
 
-/// Asks until the proposer says something new; std::nullopt if it does not.
-Result<std::optional<Proposal>> SearchLoop::ask(const Selection &selection,
-                                                Random &random) {
+SearchLoop::Question SearchLoop::question(const Selection &selection,
+                                          uint64_t ticket, Random &random) {
   ProposeContext asked = makeContext(selection, random);
+  asked.ticket = ticket;
+  asked.question = ++questions;
   // A stream of its own: what a proposer draws moves no later selection.
-  Random drawn({context.options.seed, kernelKey, asked.ticket, random.next()});
-  int64_t tokens = 0, microMoney = 0;
+  Random drawn({context.options.seed, kernelKey, ticket, random.next()});
+  return {selection, std::move(asked), drawn};
+}
+
+void SearchLoop::charge(const Proposal &answer) {
+  looseTokens += answer.tokens;
+  looseMoney += answer.microMoney;
+}
+
+/// Asks until the proposer says something new; std::nullopt if it does not.
+Result<std::optional<Proposal>> SearchLoop::ask(Question asked) {
   for (int attempt = 0; attempt < maxAttempts; ++attempt) {
     Result<Proposal> proposal =
-        context.services.proposer->propose(asked, drawn);
+        context.services.proposer->propose(asked.context, asked.drawn);
     if (!proposal)
       return proposal.error().withContext("cannot propose ticket " +
-                                          std::to_string(asked.ticket) +
+                                          std::to_string(asked.context.ticket) +
                                           " of '" + work.kernel.name + "'");
-    tokens += proposal->tokens;
-    microMoney += proposal->microMoney;
+    charge(*proposal);
     if (proposal->exhausted)
       break;
     if (seen.count(proposal->recipe.hash()))
       continue;
-    proposal->tokens = tokens;
-    proposal->microMoney = microMoney;
     return std::optional<Proposal>(std::move(*proposal));
   }
   return std::optional<Proposal>();
@@ -137,7 +150,6 @@ ProposeContext SearchLoop::makeContext(const Selection &selection,
                                        Random &random) const {
   const PolicyOptions &options = context.options.policy;
   ProposeContext asked;
-  asked.ticket = grown->size();
   asked.kernel = &work.kernel;
   asked.spaces = &work.spaces;
   asked.cost = work.cost;
@@ -150,6 +162,19 @@ ProposeContext SearchLoop::makeContext(const Selection &selection,
        elites.draw(static_cast<size_t>(options.poolSize), random))
     asked.pool.push_back(grown->view(ticket));
   asked.inertKnobs = inert;
+  asked.text = work.text;
+  for (uint64_t ticket = 1; ticket < grown->size(); ++ticket) {
+    const Node &node = grown->node(ticket);
+    if (node.pending)
+      continue;
+    ProposerRecord &record = asked.records[node.trial.proposer];
+    ++record.trials;
+    record.costNs += node.trial.costs.wallNs;
+    record.gain +=
+        std::max(0.0, grown->reward(node) -
+                          grown->reward(grown->node(node.trial.parent)));
+  }
+  asked.wallNs = context.ledger.left(Currency::Wall);
   asked.seen = [this](const Recipe &recipe) {
     return seen.count(recipe.hash()) != 0;
   };
@@ -167,8 +192,10 @@ Status SearchLoop::launch(const Selection &selection,
   trial.proposer = proposal.proposer;
   trial.rationale = proposal.rationale;
   trial.recipe = proposal.recipe;
-  trial.costs.tokens = proposal.tokens;
-  trial.costs.microMoney = proposal.microMoney;
+  trial.fallback = proposal.fallback;
+  trial.faults = proposal.warnings;
+  trial.costs.tokens = std::exchange(looseTokens, 0);
+  trial.costs.microMoney = std::exchange(looseMoney, 0);
   seen.insert(trial.recipe.hash());
   bool legal = judgeStatically(trial);
   grown->propose(trial);

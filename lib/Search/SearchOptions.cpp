@@ -10,6 +10,7 @@ Json toJson(const SearchOptions &options) {
   const StopOptions &stop = options.stop;
   Json json = {{"seed", options.seed},
                {"window", options.window},
+               {"ask_ahead", options.askAhead},
                {"minimum_share", options.minimumShare},
                {"policy",
                 {{"alpha", policy.alpha},

@@ -97,6 +97,7 @@ Json toJson(const Trial &trial) {
           {"step", toString(trial.step)},
           {"proposer", trial.proposer},
           {"rationale", trial.rationale},
+          {"fallback", trial.fallback},
           {"recipe", toJson(trial.recipe)},
           {"measurement", toJson(trial.measurement)},
           {"incumbent", trial.incumbent},
@@ -120,6 +121,7 @@ Result<Trial> trialFromJson(const Json &json) {
       .required("step", trial.step, stepKindFromJson)
       .required("proposer", trial.proposer)
       .required("rationale", trial.rationale)
+      .required("fallback", trial.fallback)
       .required("recipe", trial.recipe, recipeFromJson)
       .required("measurement", trial.measurement, measurementFromJson)
       .required("incumbent", trial.incumbent)

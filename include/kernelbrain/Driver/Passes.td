@@ -23,7 +23,9 @@ def SearchPass : Pass<"kb-search", "::mlir::ModuleOp"> {
 
     The environment variables `KB_STORE`, `KB_COMPILE` and `KB_WORKER` stand in
     for the options of those names; a message that names a missing tool says
-    where it was looked for.
+    where it was looked for. So do `KB_LLM_ENDPOINT` and `KB_LLM_MODEL`. The key
+    of a model's server comes from `KB_LLM_API_KEY`, else `OPENAI_API_KEY`, and
+    from nowhere else; it is sent to https and to this machine only.
   }];
   let options = [
     Option<"target", "target", "std::string", /*default=*/"\"host\"",
@@ -35,8 +37,8 @@ def SearchPass : Pass<"kb-search", "::mlir::ModuleOp"> {
            "Pass pipeline that lowers a kernel's tensor function to loops, to "
            "compare with instead of the stock lowering">,
     Option<"proposer", "proposer", "std::string", "\"builtin\"",
-           "Who proposes variants: builtin, random (a control), replay "
-           "(llm and mixed come with a later version)">,
+           "Who proposes variants: builtin, llm (a language model), mixed "
+           "(builtin and llm in turn), random (a control), replay">,
     Option<"evaluator", "evaluator", "std::string", "\"device\"",
            "device: run and time; dry-run: a deterministic model, which neither "
            "reads nor writes the database and marks winners unproven">,
@@ -49,8 +51,8 @@ def SearchPass : Pass<"kb-search", "::mlir::ModuleOp"> {
     Option<"maxTokens", "max-tokens", "int64_t", "0",
            "Model tokens for the whole module; 0: no limit of this kind">,
     Option<"maxCost", "max-cost", "double", "0",
-           "Money for model requests, in the currency of the price table; 0: no "
-           "limit of this kind">,
+           "Money for model requests, in the currency of llm-price; 0: no limit "
+           "of this kind">,
     Option<"seed", "seed", "uint64_t", "0", "Seed of the search and of inputs">,
     Option<"threads", "threads", "int64_t", "1",
            "Threads that a kernel may use (more than one comes with a later "
@@ -78,11 +80,22 @@ def SearchPass : Pass<"kb-search", "::mlir::ModuleOp"> {
     Option<"log", "log", "std::string", "\"\"",
            "File that gets every event of the search as a line of JSON">,
     Option<"llmEndpoint", "llm-endpoint", "std::string", "\"\"",
-           "Base address of a model server (comes with a later version)">,
+           "Base address of a server of Chat Completions, such as "
+           "http://127.0.0.1:8123/v1; empty: KB_LLM_ENDPOINT. There is no default">,
     Option<"llmModel", "llm-model", "std::string", "\"\"",
-           "Name of the model (comes with a later version)">,
+           "Name of the model on that server; empty: KB_LLM_MODEL">,
+    Option<"llmPrice", "llm-price", "std::string", "\"\"",
+           "Money for a million tokens, prompt/reply, such as 0.25/2.0; empty: "
+           "unknown">,
+    Option<"llmTimeoutSeconds", "llm-timeout-seconds", "int64_t", "120",
+           "Longest wait for a reply of the model, retries included">,
+    Option<"llmPromptTokens", "llm-prompt-tokens", "int64_t", "3000",
+           "Room for a prompt: what does not fit is left out">,
+    Option<"llmReplyTokens", "llm-reply-tokens", "int64_t", "2048",
+           "Most tokens of a reply, a model's thinking included">,
     Option<"replay", "replay", "std::string", "\"\"",
-           "File of recorded recipes for proposer=replay, one JSON a line">,
+           "Recording, one JSON a line: the log of a run for proposer=replay, "
+           "the cassette of a run for proposer=llm or mixed">,
     Option<"estimate", "estimate", "bool", "false",
            "Print what the search would cost and stop">,
     Option<"adapt", "adapt", "bool", "false",
@@ -92,7 +105,7 @@ def SearchPass : Pass<"kb-search", "::mlir::ModuleOp"> {
     Option<"printRegions", "print-regions", "bool", "false",
            "Print the regions that were outlined to standard error">,
     Option<"showPrompts", "show-prompts", "bool", "false",
-           "Print prompts as sent (comes with a later version)">,
+           "Print every request to the model, as sent, to standard error">,
     Option<"kbCompile", "kb-compile", "std::string", "\"\"",
            "Path of kb-compile; empty: KB_COMPILE, else beside this program">,
     Option<"kbWorker", "kb-worker", "std::string", "\"\"",

@@ -22,7 +22,14 @@ struct SessionOptions {
   std::string kernels, emit = "memref", placement = "host", store, log, replay;
   bool fresh = false, estimate = false, printTree = false, printRegions = false;
   std::string kbCompile, kbWorker;
+  int64_t maxTokens = 0;
+  double maxCost = 0;
+  std::string llmEndpoint, llmModel, llmPrice;
+  int64_t llmTimeoutSeconds = 120, llmPromptTokens = 3000,
+          llmReplyTokens = 2048;
+  bool showPrompts = false;
 
+  bool asksModel() const { return proposer == "llm" || proposer == "mixed"; }
   bool isDryRun() const { return evaluator == "dry-run"; }
   /// Resolves defaults that depend on others and refuses what is contradictory
   /// or out of range: "expected 'emit' to be tensor, memref or llvm, found

@@ -25,6 +25,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -137,9 +138,17 @@ struct VariantView {
   double reward = 0;
 };
 
+/// What the tickets of one proposer came to so far, in one kernel.
+struct ProposerRecord {
+  int trials = 0;
+  double gain = 0;    ///< sum of rewards above the parents'
+  int64_t costNs = 0; ///< elapsed time, waiting for the proposer included
+};
+
 /// Everything a proposer may look at; a function of the applied prefix.
 struct ProposeContext {
-  uint64_t ticket = 0;
+  uint64_t ticket = 0;   ///< that the answer is meant for
+  uint64_t question = 0; ///< numbers the questions of a kernel, from 1
   const Kernel *kernel = nullptr;
   const std::vector<SearchSpace> *spaces = nullptr; ///< one a strategy
   CostModel cost;
@@ -149,6 +158,10 @@ struct ProposeContext {
   std::vector<VariantView> pool;  ///< up to 5, drawn across cells
   /// "strategy.knob" of knobs whose change once left the code as it was.
   std::set<std::string> inertKnobs;
+  /// The kernel as text (a kb.kernel); empty unless the embedder gave it.
+  std::string text;
+  std::map<std::string, ProposerRecord> records; ///< by proposer
+  std::optional<int64_t> wallNs; ///< what is left of a limit on elapsed time
   /// True if this recipe has been proposed already: choose another one.
   std::function<bool(const Recipe &)> seen;
 };
@@ -160,6 +173,11 @@ struct Proposal {
   bool exhausted = false; ///< nothing left to propose here; recipe is empty
   int64_t tokens = 0;     ///< of a model
   int64_t microMoney = 0; ///< price of the tokens, in millionths
+  /// Why this is not the answer of the model that was asked; empty: it is, or
+  /// none was asked.
+  std::string fallback;
+  /// What a person should know, once each: "the model is not asked any more".
+  std::vector<std::string> warnings;
 };
 
 /// Answers depend on the context and `random` only, so that a resumed run asks
@@ -167,6 +185,12 @@ struct Proposal {
 class Proposer {
 public:
   virtual ~Proposer() = default;
+  /// `propose` will be asked this question, with this very context: an answer
+  /// that takes long may be fetched meanwhile.
+  virtual void expect(const ProposeContext &context) {}
+  /// An expected question will not be asked. Returns what it has cost: a
+  /// proposal of which only tokens and money count.
+  virtual Proposal forget(const ProposeContext &context) { return {}; }
   /// `random` belongs to this ticket. An Error ends the run.
   virtual Result<Proposal> propose(const ProposeContext &context,
                                    Random &random) = 0;

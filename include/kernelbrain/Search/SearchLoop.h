@@ -27,6 +27,7 @@ struct KernelTask {
   std::vector<SearchSpace> spaces; ///< one a strategy that applies
   CostModel cost;
   std::vector<Recipe> seeds; ///< tried first, for instance unproven winners
+  std::string text;          ///< the kb.kernel, for proposers that read it
 };
 
 /// The world outside. Everything outlives the search.
@@ -131,6 +132,13 @@ private:
     const Trial *recorded = nullptr; ///< its result, known from an earlier run
   };
 
+  /// A question that the proposer was told of and has not been asked.
+  struct Question {
+    Selection selection;
+    ProposeContext context;
+    Random drawn;
+  };
+
   // SearchLoop.cpp
   Status begin();
   Status prepare();
@@ -148,12 +156,19 @@ private:
   Result<bool> proposeTicket();
   Result<bool> proposeSeed(Random &random);
   Result<bool> grow(Random &random);
-  Result<std::optional<Proposal>> ask(const Selection &selection,
-                                      Random &random);
+  Question question(const Selection &selection, uint64_t ticket,
+                    Random &random);
+  Result<std::optional<Proposal>> ask(Question asked);
   ProposeContext makeContext(const Selection &selection, Random &random) const;
   Status launch(const Selection &selection, const Proposal &proposal);
   bool judgeStatically(Trial &trial) const;
   Amounts expectedCost() const;
+  void charge(const Proposal &answer);
+
+  // SearchLoopQuestions.cpp
+  void expectQuestions(unsigned window);
+  Result<bool> askExpected();
+  void forgetQuestions();
 
   // SearchLoopAcceptance.cpp
   Result<bool> accept(uint64_t ticket);
@@ -181,6 +196,10 @@ private:
   std::deque<Proposal> queued;    ///< earlier winners; recipes to try again
   std::set<std::string> requeued; ///< hashes: each gets one more chance
   size_t seedSteps = 0;           ///< asked of the proposer
+  std::deque<Question> ahead;     ///< told of, not asked yet
+  uint64_t questions = 0;
+  /// Of answers that filled no ticket; the next one carries it.
+  int64_t looseTokens = 0, looseMoney = 0;
   StopReason blocked = StopReason::Exhausted; ///< why no ticket was proposed
   std::string blockedMessage;
 };

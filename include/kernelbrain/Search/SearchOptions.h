@@ -44,6 +44,11 @@ struct SearchOptions {
   /// Tickets in flight. Part of the search's definition: the number of build
   /// children changes nothing but the time.
   unsigned window = 4;
+  /// Questions that the proposer is told of beyond the tickets of the window,
+  /// for proposers that answer slowly. Part of the search's definition too:
+  /// such a question is chosen before the results of the tickets in between are
+  /// in.
+  unsigned askAhead = 0;
   PolicyOptions policy;
   LadderOptions ladder;
   StopOptions stop;

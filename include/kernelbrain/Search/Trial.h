@@ -32,6 +32,7 @@ struct Trial {
   uint64_t parent = 0;
   StepKind step = StepKind::Seed;
   std::string proposer, rationale;
+  std::string fallback; ///< why it is not the answer of the model asked
   Recipe recipe;
   Measurement measurement; ///< the speedup is over the baseline
   bool incumbent = false;  ///< it beat the best so far
@@ -40,7 +41,8 @@ struct Trial {
   std::string irHash, codeHash, artifact; ///< artifact: path, may be gone
   uint64_t duplicateOf = 0;               ///< for Disposition::Duplicate
   std::vector<std::string> inertKnobs;    ///< that differ from duplicateOf
-  std::vector<std::string> faults; ///< of the harness, before this outcome
+  /// Of the harness and of the model's service, before this outcome.
+  std::vector<std::string> faults;
   TrialCosts costs;
 };
 

@@ -1,0 +1,355 @@
+//===- LlmProposerTest.cpp - Proposals of a model -------------------------===//
+
+#include "FakeChat.h"
+#include "kernelbrain/Propose/LlmProposer.h"
+#include "kernelbrain/Propose/MixedProposer.h"
+
+#include <gtest/gtest.h>
+
+using namespace kernelbrain;
+using namespace kernelbrain::propose;
+using namespace kernelbrain::testing;
+
+static const char *const goodAnswer =
+    R"({"rationale": "wider", "knobs": [{"name": "vector", "value": 8}]})";
+
+namespace {
+class LlmProposerTest : public ::testing::Test {
+protected:
+  LlmProposerTest() {
+    context.kernel = &work.kernel;
+    context.spaces = &work.spaces;
+    context.cost = work.cost;
+    context.seen = [](const Recipe &) { return false; };
+    context.parent.recipe = rowsSpace().defaultRecipe();
+    context.parent.ticket = 1;
+    context.step = StepKind::Small;
+    context.text = "kb.kernel @kernel {}";
+  }
+  LlmProposer make(FakeChat::Script script) {
+    auto service = std::make_unique<FakeChat>(std::move(script));
+    chat = service.get();
+    return LlmProposer(options, std::move(service));
+  }
+  Proposal ask(Proposer &proposer) {
+    ++context.question;
+    Random random({context.question});
+    Result<Proposal> proposal = proposer.propose(context, random);
+    EXPECT_TRUE(proposal);
+    return *proposal;
+  }
+
+  KernelTask work = task();
+  ProposeContext context;
+  LlmOptions options;
+  FakeChat *chat = nullptr;
+};
+} // namespace
+
+TEST_F(LlmProposerTest, AnAnswerIsAProposal) {
+  options.promptPrice = 0.5;
+  options.replyPrice = 2;
+  LlmProposer proposer =
+      make([](const ChatRequest &, int) { return answered(goodAnswer); });
+  Proposal proposal = ask(proposer);
+  EXPECT_EQ(proposal.proposer, "llm");
+  EXPECT_EQ(proposal.rationale, "wider");
+  EXPECT_EQ(knob(proposal.recipe, "vector"), 8);
+  EXPECT_EQ(proposal.fallback, "");
+  EXPECT_EQ(proposal.tokens, 120);
+  EXPECT_EQ(proposal.microMoney, 90); // 100 * 0.5 + 20 * 2 a million
+  ASSERT_EQ(chat->requests.size(), 1u);
+  const std::string &question = chat->requests[0].messages[1].content;
+  for (const char *part : {"kb.kernel @kernel {}", "unroll: 1 2 4 8",
+                           "Change variant 1", "must hold"})
+    EXPECT_NE(question.find(part), std::string::npos) << question;
+  EXPECT_EQ(question.find("{{"), std::string::npos) << question;
+}
+
+TEST_F(LlmProposerTest, SeedsAreTheBuiltInPolicys) {
+  LlmProposer proposer =
+      make([](const ChatRequest &, int) { return answered(goodAnswer); });
+  context.step = StepKind::Seed;
+  Proposal proposal = ask(proposer);
+  EXPECT_EQ(proposal.proposer, "builtin");
+  EXPECT_EQ(proposal.fallback, "");
+  EXPECT_TRUE(chat->requests.empty());
+}
+
+TEST_F(LlmProposerTest, AWrongAnswerIsRepairedWithItsError) {
+  LlmProposer proposer = make([](const ChatRequest &, int number) {
+    return answered(number == 1 ? R"({"rationale": 7})" : goodAnswer);
+  });
+  Proposal proposal = ask(proposer);
+  EXPECT_EQ(proposal.proposer, "llm");
+  EXPECT_EQ(proposal.tokens, 240);
+  ASSERT_EQ(chat->requests.size(), 2u);
+  const std::vector<ChatMessage> &messages = chat->requests[1].messages;
+  ASSERT_EQ(messages.size(), 4u);
+  EXPECT_EQ(messages[2].role, "assistant");
+  EXPECT_NE(messages[3].content.find("'rationale' must be a string"),
+            std::string::npos);
+}
+
+TEST_F(LlmProposerTest, AfterTwoRepairsTheBuiltInPolicyAnswers) {
+  LlmProposer proposer =
+      make([](const ChatRequest &, int) { return answered("no"); });
+  Proposal proposal = ask(proposer);
+  EXPECT_EQ(chat->requests.size(), 3u);
+  EXPECT_EQ(proposal.proposer, "builtin");
+  EXPECT_EQ(proposal.fallback,
+            "no usable answer: it holds no JSON object");
+  EXPECT_EQ(proposal.tokens, 360);
+  EXPECT_FALSE(proposal.exhausted);
+}
+
+TEST_F(LlmProposerTest, ACutOffAnswerGetsMoreRoomOnce) {
+  LlmProposer proposer = make([](const ChatRequest &, int) {
+    ChatReply reply = answered("");
+    reply.finish = "length";
+    return reply;
+  });
+  Proposal proposal = ask(proposer);
+  ASSERT_EQ(chat->requests.size(), 3u);
+  EXPECT_EQ(chat->requests[1].replyTokens, 2 * options.replyTokens);
+  EXPECT_EQ(chat->requests[2].replyTokens, 2 * options.replyTokens);
+  EXPECT_NE(proposal.fallback.find("cut off"), std::string::npos);
+}
+
+TEST_F(LlmProposerTest, AMissingUsageIsChargedAtItsWorst) {
+  LlmProposer proposer = make([](const ChatRequest &, int) {
+    ChatReply reply = answered(goodAnswer);
+    reply.promptTokens.reset();
+    return reply;
+  });
+  Proposal proposal = ask(proposer);
+  EXPECT_EQ(proposal.tokens, chat->requests[0].worstTokens);
+  EXPECT_GT(proposal.tokens, options.replyTokens);
+}
+
+TEST_F(LlmProposerTest, TokensNeverExceedTheirLimit) {
+  options.maxTokens = 20000;
+  int64_t spent = 0;
+  LlmProposer proposer = make([](const ChatRequest &request, int) {
+    ChatReply reply = answered(goodAnswer);
+    reply.promptTokens = request.worstTokens - request.replyTokens;
+    reply.replyTokens = request.replyTokens;
+    return reply;
+  });
+  int models = 0, warnings = 0;
+  for (int i = 0; i < 20; ++i) {
+    Proposal proposal = ask(proposer);
+    spent += proposal.tokens;
+    models += proposal.proposer == "llm";
+    warnings += static_cast<int>(proposal.warnings.size());
+    EXPECT_EQ(proposal.proposer == "builtin", !proposal.fallback.empty());
+  }
+  EXPECT_GT(models, 3);
+  EXPECT_LT(models, 20);
+  EXPECT_LE(spent, 20000);
+  EXPECT_EQ(warnings, 1);
+}
+
+TEST_F(LlmProposerTest, MoneyNeverExceedsItsLimit) {
+  options.maxMicroMoney = 10000;
+  options.promptPrice = options.replyPrice = 1;
+  LlmProposer proposer = make([](const ChatRequest &request, int) {
+    ChatReply reply = answered(goodAnswer);
+    reply.promptTokens = request.worstTokens - request.replyTokens;
+    reply.replyTokens = request.replyTokens;
+    return reply;
+  });
+  int64_t spent = 0;
+  for (int i = 0; i < 20; ++i)
+    spent += ask(proposer).microMoney;
+  EXPECT_GT(spent, 5000);
+  EXPECT_LE(spent, 10000);
+}
+
+TEST_F(LlmProposerTest, DeniedMeansNotAskedAgain) {
+  for (ChatOutcome outcome : {ChatOutcome::Denied, ChatOutcome::OverQuota}) {
+    LlmProposer proposer = make([outcome](const ChatRequest &, int) {
+      return failedWith(outcome, "HTTP status 401");
+    });
+    Proposal first = ask(proposer);
+    EXPECT_EQ(first.proposer, "builtin");
+    ASSERT_EQ(first.warnings.size(), 1u);
+    EXPECT_NE(first.warnings[0].find("not asked any more"), std::string::npos);
+    Proposal second = ask(proposer);
+    EXPECT_NE(second.fallback.find("HTTP status 401"), std::string::npos);
+    EXPECT_TRUE(second.warnings.empty());
+    EXPECT_EQ(chat->requests.size(), 1u);
+  }
+}
+
+TEST_F(LlmProposerTest, FourFailuresInARowAreEnough) {
+  LlmProposer proposer = make([](const ChatRequest &, int) {
+    return failedWith(ChatOutcome::TimedOut, "no reply in time");
+  });
+  int warnings = 0;
+  for (int i = 0; i < 10; ++i)
+    warnings += static_cast<int>(ask(proposer).warnings.size());
+  EXPECT_EQ(chat->requests.size(), 4u);
+  EXPECT_EQ(warnings, 1);
+  // One answer in between, and they are not in a row.
+  LlmProposer other = make([](const ChatRequest &, int number) {
+    return number % 4 == 0 ? answered(goodAnswer)
+                           : failedWith(ChatOutcome::Busy, "HTTP status 503");
+  });
+  for (int i = 0; i < 10; ++i)
+    ask(other);
+  EXPECT_EQ(chat->requests.size(), 10u);
+}
+
+TEST_F(LlmProposerTest, ALongKernelIsNotShown) {
+  context.text = std::string(50000, 'x');
+  LlmProposer proposer =
+      make([](const ChatRequest &, int) { return answered(goodAnswer); });
+  ask(proposer);
+  const std::string &question = chat->requests[0].messages[1].content;
+  EXPECT_LT(question.size(), 9000u);
+  EXPECT_NE(question.find("not shown"), std::string::npos);
+}
+
+//===----------------------------------------------------------------------===//
+// Within a search
+//===----------------------------------------------------------------------===//
+
+/// Turns a knob that the question says was not tried; another one if that is
+/// refused.
+static ChatReply sensible(const ChatRequest &request, int) {
+  const std::string &question = request.messages[1].content;
+  std::string last = question.substr(question.rfind("question ") + 9);
+  int draw = std::stoi(last) + static_cast<int>(request.messages.size());
+  size_t at = question.find("next to it: ");
+  Json answer = {{"rationale", "try it"}, {"knobs", Json::array()}};
+  if (at == std::string::npos || question.compare(at + 12, 2, "no") == 0) {
+    answer["strategy"] = "tiles";
+    answer["knobs"].push_back(
+        {{"name", "m"}, {"value", 1 << (draw % 6)}});
+    answer["knobs"].push_back(
+        {{"name", "n"}, {"value", 1 << (draw / 6 % 6)}});
+  } else {
+    std::string list = question.substr(at + 12);
+    list = list.substr(0, list.find_first_of(";."));
+    size_t name = list.find(' ');
+    size_t value = draw % 2 ? list.rfind(' ') : name;
+    answer["knobs"].push_back({{"name", list.substr(0, name)},
+                               {"value", std::stoi(list.substr(value))}});
+  }
+  return answered(answer.dump());
+}
+
+namespace {
+struct LlmWorld {
+  explicit LlmWorld(FakeChat::Script script, unsigned ahead = 4,
+                    bool mixed = false)
+      : builder({}), workbench({}) {
+    auto service = std::make_unique<FakeChat>(std::move(script));
+    chat = service.get();
+    proposer = std::make_unique<LlmProposer>(LlmOptions(), std::move(service));
+    if (mixed)
+      proposer = std::make_unique<MixedProposer>(std::move(proposer));
+    services.builder = &builder;
+    services.workbench = &workbench;
+    services.proposer = proposer.get();
+    services.observers = {&events};
+    options.askAhead = ahead;
+    budget[Currency::Variants] = 40;
+  }
+  ModuleOutcome run() {
+    return ModuleSearch({task()}, services, options, budget).run();
+  }
+  int64_t tokens() {
+    return getIntegerOr(*getObject(events.events.back().data, "spent"),
+                        "tokens", -1);
+  }
+  std::map<std::string, int> proposers() {
+    std::map<std::string, int> counts;
+    for (const Trial &trial : events.trials())
+      ++counts[trial.proposer];
+    return counts;
+  }
+
+  FakeBuilder builder;
+  FakeWorkbench workbench;
+  FakeChat *chat;
+  std::unique_ptr<Proposer> proposer;
+  Collector events;
+  Services services;
+  SearchOptions options;
+  Budget budget;
+};
+} // namespace
+
+TEST(LlmSearch, SeveralQuestionsAreOnTheirWayAndAllAreBooked) {
+  LlmWorld world(sensible);
+  ModuleOutcome outcome = world.run();
+  ASSERT_FALSE(outcome.error);
+  EXPECT_GE(world.chat->most, 4u);
+  EXPECT_LE(world.chat->most, 8u);
+  EXPECT_TRUE(world.chat->open.empty());
+  EXPECT_GT(world.proposers()["llm"], 20);
+  // Answers and what was given up: every request is in the ledger.
+  int64_t given = 0;
+  for (size_t i = 0; i < world.chat->requests.size(); ++i)
+    given += 120;
+  EXPECT_GE(world.tokens(), given - 120 * world.chat->cancelled);
+}
+
+TEST(LlmSearch, WithoutAskingAheadOneAtATime) {
+  LlmWorld world(sensible, 0);
+  ASSERT_FALSE(world.run().error);
+  EXPECT_EQ(world.chat->most, 1u);
+  EXPECT_EQ(world.tokens(), 120 * int64_t(world.chat->requests.size()));
+}
+
+TEST(LlmSearch, EqualAnswersEqualTree) {
+  LlmWorld one(sensible), other(sensible);
+  one.run();
+  other.run();
+  EXPECT_EQ(one.events.text(), other.events.text());
+}
+
+TEST(LlmSearch, NothingThatAModelDoesLosesTheRun) {
+  auto junk = [](const ChatRequest &, int number) {
+    switch (number % 4) {
+    case 0:
+      return answered("{\"rationale\": \"\", \"payload\": \"}}}{{{\"}");
+    case 1:
+      return answered("");
+    case 2:
+      return failedWith(ChatOutcome::Unreachable, "gone");
+    default:
+      return failedWith(ChatOutcome::Malformed, "the reply is no JSON");
+    }
+  };
+  LlmWorld world(junk);
+  ModuleOutcome outcome = world.run();
+  ASSERT_FALSE(outcome.error);
+  EXPECT_TRUE(outcome.kernels[0].winner);
+  for (const Trial &trial : world.events.trials())
+    EXPECT_TRUE(trial.proposer == "llm" || trial.step == StepKind::Seed ||
+                !trial.fallback.empty());
+}
+
+TEST(LlmSearch, MixedKeepsItsFloors) {
+  LlmWorld world(sensible, 4, /*mixed=*/true);
+  ASSERT_FALSE(world.run().error);
+  std::map<std::string, int> counts = world.proposers();
+  int all = counts["llm"] + counts["builtin"];
+  EXPECT_GE(counts["llm"] * 4, all - 8);
+  EXPECT_GE(counts["builtin"] * 4, all - 8);
+}
+
+TEST(MixedProposer, TheShareFollowsTheGain) {
+  ProposeContext context;
+  EXPECT_EQ(MixedProposer::modelShare(context), 0.5);
+  context.records["llm"] = {100, 10, 1000};
+  context.records["builtin"] = {100, 0.1, 1000};
+  EXPECT_EQ(MixedProposer::modelShare(context), 0.75);
+  std::swap(context.records["llm"], context.records["builtin"]);
+  EXPECT_EQ(MixedProposer::modelShare(context), 0.25);
+  context.records["builtin"].costNs = 100000; // as good, for its time
+  EXPECT_NEAR(MixedProposer::modelShare(context), 0.5, 0.01);
+}

@@ -99,6 +99,7 @@ const Trick tricks[] = {
     {"ONLY_TIMED_SIZE", incorrect, "behind output 0"},
     {"MUTATES", incorrect, "changed input 0"},
     {"LOWER_PRECISION", incorrect, "times the bound"},
+    {"LOSES_RANGE", incorrect, "(set limits#0@64)"},
     {"IDENTITY", incorrect, "expected"},
     {"CACHES", incorrect, "expected"},
     {"RACES", incorrect, "differs between two equal runs"},

@@ -92,11 +92,13 @@ TEST(Tiles, ASampleHasTheCorners) {
 
 /// An f32 output of 64 x 64 whose reference is `reference`.
 OutputReference makeReference(const std::vector<double> &reference,
-                              ElementType type = ElementType::F32) {
+                              ElementType type = ElementType::F32,
+                              double lostAbove = 0) {
   OutputReference output;
   output.argument.type = type;
   output.argument.isOutput = true;
   output.extents = {64, 64};
+  output.lostAbove = lostAbove;
   output.tiles = chooseTiles(TileGrid(output.extents), 0, 1);
   takeReference(output, isFloat(type) ? ElementType::F64 : type,
                 reference.data());
@@ -187,6 +189,69 @@ TEST(Judge, OneWrongTileDoesNotDrown) {
     for (int column = 0; column < 32; ++column)
       values[size_t(row * 64 + column)] = 0;
   EXPECT_GT(judge(output, values.data()).error, 1000);
+}
+
+/// Rows 8 to 15 are 2^100 times as large as the others.
+std::vector<double> rampWithLargeRows() {
+  std::vector<double> values = ramp();
+  for (size_t k = 8 * 64; k < 16 * 64; ++k)
+    values[k] *= 0x1p100;
+  return values;
+}
+
+TEST(Judge, AtTheLimitsEveryRowStandsForItself) {
+  std::vector<double> reference = rampWithLargeRows();
+  OutputReference output = makeReference(reference, ElementType::F32, 0x1p-18);
+  std::vector<float> values = rounded(reference);
+  takeBaseline(output, values.data());
+  EXPECT_TRUE(judge(output, values.data()).reason.empty());
+  values[3] = 0; // nothing beside the large rows of its tile
+  EXPECT_GT(judge(output, values.data()).error, 1000);
+}
+
+TEST(Judge, AtTheLimitsAVariantMayBeAsWrongAsTheBaseline) {
+  std::vector<double> reference = rampWithLargeRows();
+  OutputReference output = makeReference(reference, ElementType::F32, 0x1p-18);
+  std::vector<float> right = rounded(reference), baseline = right;
+  for (size_t k = 8 * 64; k < 16 * 64; ++k)
+    baseline[k] = 0; // as with the inverse of an infinite sum
+  baseline[20 * 64] = float(notANumber);
+  takeBaseline(output, baseline.data());
+  EXPECT_TRUE(judge(output, baseline.data()).reason.empty());
+  EXPECT_TRUE(judge(output, right.data()).reason.empty());
+  // An infinity where the baseline has the difference of two.
+  baseline[20 * 64] = float(infinity);
+  EXPECT_TRUE(judge(output, baseline.data()).reason.empty());
+  // But not elsewhere, and with no infinity where the baseline has none.
+  std::vector<float> zeroElsewhere = baseline;
+  zeroElsewhere[17 * 64] = 0;
+  EXPECT_FALSE(judge(output, zeroElsewhere.data()).reason.empty());
+  baseline[8 * 64] = float(infinity);
+  EXPECT_FALSE(judge(output, baseline.data()).reason.empty());
+  EXPECT_FALSE(boundOf(output).hasPower);
+}
+
+TEST(Judge, WhatTheTypeCannotHoldIsNoScale) {
+  std::vector<double> reference = ramp();
+  reference[3] = 0x1p200;
+  OutputReference output = makeReference(reference);
+  std::vector<float> values = rounded(reference);
+  takeBaseline(output, values.data());
+  values[4] = 0;
+  EXPECT_FALSE(judge(output, values.data()).reason.empty());
+}
+
+TEST(Judge, AFlushedSubnormalIsWrong) {
+  std::vector<double> reference = ramp();
+  for (double &value : reference)
+    value *= 0x1p-140;
+  OutputReference output = makeReference(reference);
+  std::vector<float> values = rounded(reference);
+  takeBaseline(output, values.data());
+  values[5] += 0x1p-149f;
+  EXPECT_TRUE(judge(output, values.data()).reason.empty());
+  values[5] = 0;
+  EXPECT_FALSE(judge(output, values.data()).reason.empty());
 }
 
 TEST(Judge, LowerPrecisionIsToldApart) {
@@ -295,6 +360,46 @@ TEST(InputSets, KindsHaveTheirProperty) {
   std::vector<float> constant = drawn(SetKind::Constant, 1);
   EXPECT_EQ(constant[0], constant[47]);
   EXPECT_NE(constant[0], constant[48]);
+}
+
+TEST(InputSets, LimitsAreReachedInBlocksOfRows) {
+  for (ElementType type : {ElementType::F16, ElementType::BF16,
+                           ElementType::F32, ElementType::F64}) {
+    Argument argument;
+    argument.type = type;
+    argument.shape = {40, 48};
+    InputSet set;
+    set.kind = SetKind::Limits;
+    std::vector<double> values(40 * 48), blocks(8, 0);
+    fillInput(set, 0, argument, ElementType::F64, 0, values.data());
+    for (size_t k = 0; k < values.size(); ++k) {
+      EXPECT_EQ(values[k], roundTo(type, values[k]));
+      blocks[k / 240] = std::max(blocks[k / 240], std::fabs(values[k]));
+    }
+    double most = formatOf(type).maxExponent;
+    EXPECT_GT(std::log2(blocks[0]), most / 4) << toString(type);
+    EXPECT_LT(std::log2(blocks[1]), -most / 4);
+    EXPECT_LT(std::log2(blocks[2]), formatOf(type).minExponent);
+    EXPECT_GT(blocks[2], 0);
+    EXPECT_LT(std::log2(*std::max_element(blocks.begin(), blocks.end())), most);
+    // Every other input stays normal.
+    fillInput(set, 1, argument, ElementType::F64, 0, values.data());
+    EXPECT_LT(*std::max_element(values.begin(), values.end()), 4);
+  }
+}
+
+TEST(InputSets, MostRowsOfALargeInputAreNormal) {
+  Argument argument;
+  argument.shape = {8192, 4};
+  InputSet set;
+  set.kind = SetKind::Limits;
+  std::vector<float> values(8192 * 4);
+  fillInput(set, 0, argument, ElementType::F32, 0, values.data());
+  size_t outside = 0;
+  for (float value : values)
+    outside += std::fabs(value) > 4 || std::fabs(value) < 0x1p-40f;
+  EXPECT_GT(outside, 7 * 128 * 4u);
+  EXPECT_LE(outside, 8 * 128 * 4u);
 }
 
 TEST(InputSets, KeepToTheDomain) {

@@ -13,16 +13,18 @@ namespace kernelbrain::evaluate {
 
 const char *toString(SetKind kind) {
   static const char *const names[] = {
-      "normal",  "composite",  "nans",       "zero-one",
-      "wide",    "one-hot",    "infinities", "times-ten",
-      "shifted", "equal-rows", "constant",   "denormal",
-      "uniform", "offset",     "sparse",     "tail"};
+      "normal",     "composite", "nans",       "zero-one",  "limits",
+      "wide",       "one-hot",   "infinities", "times-ten", "shifted",
+      "equal-rows", "constant",  "denormal",   "uniform",   "offset",
+      "sparse",     "tail"};
   static_assert(sizeof names / sizeof *names == setKindCount);
   return names[int(kind)];
 }
 
 std::string InputSet::name() const {
   std::string text = toString(kind);
+  if (kind == SetKind::Limits)
+    text += "#" + std::to_string(limitsInput);
   if (positive)
     text += "+positive";
   if (violating)
@@ -137,6 +139,16 @@ public:
         double magnitude = std::exp2((2 * uniformOf(bits) - 1) * range);
         return mix(bits) & 1 ? magnitude : -magnitude;
       });
+    case SetKind::Limits: {
+      LimitsBlock block = limitsBlock(row, begin);
+      double unit = std::exp2(block.exponent);
+      return fill([block, unit](uint64_t bits, int64_t) {
+        return normalOf(bits) *
+               (block.mixed
+                    ? std::exp2((2 * uniformOf(mix(bits)) - 1) * block.exponent)
+                    : unit);
+      });
+    }
     case SetKind::OneHot: {
       uint64_t hot = mix(stream.at(uint64_t(row)) + 2) % uint64_t(grid.columns);
       return fill([hot](uint64_t, int64_t column) {
@@ -196,6 +208,31 @@ private:
     return kinds[along * 16 / std::max<int64_t>(extent, 1) % 8];
   }
 
+  struct LimitsBlock {
+    double exponent; ///< of the magnitudes; if `mixed`, between its negation
+                     ///< and itself
+    bool mixed;
+  };
+  /// Eight blocks of rows have magnitudes of their own. The powers of two are
+  /// such that no sum or square comes to lie at the very limit, where the order
+  /// of additions decides between overflow and none. Many rows stay normal:
+  /// subnormal operands are a hundred times slower on some processors.
+  LimitsBlock limitsBlock(int64_t row, int64_t column) const {
+    int64_t along = isVector ? column : row;
+    int64_t extent = isVector ? grid.columns : grid.rows;
+    int64_t length = std::max<int64_t>(1, extent / 8);
+    int64_t block = std::min<int64_t>(7, along / length);
+    if (along - block * length >= std::max<int64_t>(64, length / 8))
+      return {0, false};
+    FloatFormat format = formatOf(type);
+    // Of f64 the squares stay in range: the reference has no wider format.
+    double step = type == ElementType::F64 ? 3.5 : format.maxExponent / 127.0;
+    static const double steps[] = {80, -80, 0, 50, 112, -50, -112, 112};
+    if (block == 2) // deep among the subnormal numbers
+      return {double(format.minExponent - format.mantissaBits / 2), false};
+    return {steps[block] * step, block == 7};
+  }
+
   Stream stream;
   Grid grid;
   ElementType type;
@@ -218,12 +255,11 @@ double intoDomain(const Domain &domain, double value) {
 }
 
 void fillFloats(const InputSet &set, const Argument &argument, Grid grid,
-                const FloatDrawer &drawer, const Stream &moves,
+                const FloatDrawer &drawer, const Stream &moves, SetKind kind,
                 ElementType type, double perturbation, void *data) {
   constexpr int64_t width = 64;
   const Domain &domain = argument.domain;
   bool bounded = domain.low || domain.high;
-  SetKind kind = set.kind;
   if (bounded && (kind == SetKind::NaNs || kind == SetKind::Infinities))
     kind = SetKind::Normal;
   double values[width];
@@ -234,7 +270,8 @@ void fillFloats(const InputSet &set, const Argument &argument, Grid grid,
       drawer.draw(kind, row, column, count, values);
       if (set.positive)
         for (int64_t k = 0; k < count; ++k)
-          values[k] = std::fabs(values[k]) + 0.0625;
+          values[k] =
+              std::fabs(values[k]) + (kind == SetKind::Limits ? 0 : 0.0625);
       if (bounded)
         for (int64_t k = 0; k < count; ++k)
           values[k] = intoDomain(domain, values[k]);
@@ -310,10 +347,13 @@ void fillInput(const InputSet &set, size_t position, const Argument &argument,
     seed = mix(seed + 1);
   Stream stream{seed};
   Grid grid = gridOf(extents);
+  SetKind kind = set.kind;
+  if (kind == SetKind::Limits && set.limitsInput != int(position))
+    kind = SetKind::Normal;
   if (isFloat(argument.type))
     fillFloats(set, argument, grid,
                FloatDrawer(stream, grid, argument.type, extents.size() < 2),
-               Stream{mix(seed + 3)}, type, perturbation, data);
+               Stream{mix(seed + 3)}, kind, type, perturbation, data);
   else
     fillIntegers(set, argument, stream, grid, type, data);
 }

@@ -32,17 +32,21 @@ static Real narrow(Real value) { return value; }
 #endif
 
 static void normalize(const Real *x, const Real *w, Real *y) {
-#ifdef FAST
-  Real sums[16] = {0}, sum = 0;
+#if defined(FAST)
+  double sums[16] = {0}, sum = 0;
   for (int j = 0; j < columns; j += 16)
     for (int k = 0; k < 16; ++k)
-      sums[k] += x[j + k] * x[j + k];
+      sums[k] += (double)x[j + k] * x[j + k];
   for (int k = 0; k < 16; ++k)
     sum += sums[k];
-#else
-  volatile Real sum = 0; // no vectors: as slow as a stock lowering
+#elif defined(LOSES_RANGE) // above 2^64 the squares are infinite
+  float sum = 0;
   for (int j = 0; j < columns; ++j)
-    sum += narrow(x[j]) * narrow(x[j]);
+    sum += (float)x[j] * (float)x[j];
+#else
+  volatile double sum = 0; // no vectors: as slow as a stock lowering
+  for (int j = 0; j < columns; ++j)
+    sum += (double)narrow(x[j]) * narrow(x[j]);
 #endif
   Real scale = 1 / (Real)sqrt(sum / columns + (Real)1e-5f);
   for (int j = 0; j < columns; ++j)

@@ -23,6 +23,7 @@ enum class SetKind {
   Composite, ///< blocks of rows of several of the finite kinds
   NaNs,      ///< normal, NaN in one row of eight
   ZeroOne,
+  Limits, ///< one input has blocks of rows at the limits of its range
   Wide,   ///< magnitudes over many powers of two
   OneHot, ///< one 1 in each row, else 0
   Infinities,
@@ -36,7 +37,7 @@ enum class SetKind {
   Sparse,  ///< nine of ten are 0
   Tail     ///< normal, the last sixteenth of each row times 1000
 };
-constexpr int setKindCount = 16;
+constexpr int setKindCount = 17;
 const char *toString(SetKind kind);
 
 struct InputSet {
@@ -46,6 +47,7 @@ struct InputSet {
   bool positive = false;  ///< floats are made positive
   bool violating = false; ///< integers with a domain leave it here and there
   int freshInput = -1;    ///< this input is drawn from another seed
+  int limitsInput = 0;    ///< of kind Limits: this one; the others are normal
   std::string name() const;
 };
 

@@ -37,8 +37,10 @@ struct OutputError {
   double largest = 0; ///< elementwise, in units of the tile's scale
   double rms = 0;     ///< largest of the tiles' root mean squares, same units
   double share = 0;   ///< of elements that are not the rounded reference
+  double lost = 0;    ///< as `largest`, of the tiles that the baseline lost
   int64_t wrongClass = -1; ///< first element of another class (NaN, Inf), or -1
   int64_t worst = -1;      ///< element of `largest`
+  int64_t worstLost = -1;  ///< element of `lost`
 };
 
 /// What one output of one input set should be.
@@ -48,7 +50,15 @@ struct OutputReference {
   std::vector<int64_t> tiles;    ///< which ones are kept, ascending
   std::vector<double> values;    ///< of those tiles, row by row (floats)
   std::vector<int64_t> integers; ///< the same for integer outputs
-  std::vector<double> scales;    ///< largest magnitude of each tile
+  /// Largest magnitude of each tile that the output's type can hold; with
+  /// `lostAbove`, of each row of a tile (32 of them a tile).
+  std::vector<double> scales;
+  /// Above 0 for inputs at the limits of their range, where each row has a
+  /// magnitude of its own and the baseline may be wrong: so each row of a tile
+  /// stands for itself, and one in which the baseline's error is above this is
+  /// *lost*. Only there a variant may be as wrong.
+  double lostAbove = 0;
+  std::vector<bool> lost; ///< like `scales`; empty: none is
   /// Elements where the baseline is of another class than the reference, and
   /// the baseline's class.
   std::vector<std::pair<int64_t, int>> exceptions;
@@ -68,6 +78,8 @@ struct Bound {
   bool hasPower = false;
 };
 Bound boundOf(const OutputReference &reference);
+/// The largest error that a variant may have in a tile, in units of its scale.
+double allowedError(const OutputReference &reference);
 
 /// How much of its bound an output uses (1: at the bound), and why.
 struct Judgement {

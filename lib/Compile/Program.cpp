@@ -4,6 +4,7 @@
 
 #include "Features.h"
 #include "Lowering.h"
+#include "Stock.h"
 #include "kernelbrain/Compile/Codegen.h"
 #include "kernelbrain/Compile/Link.h"
 #include "kernelbrain/Compile/VariantBuilder.h"
@@ -217,6 +218,8 @@ generate(ModuleOp module, const ProgramOptions &options, Program program) {
 FailureOr<Program> compileProgram(ModuleOp module,
                                   const ProgramOptions &options) {
   preloadDialects(*module.getContext());
+  if (options.promoteFloats && failed(promoteFloats(module)))
+    return failure();
   Program program;
   program.manifest.kind = "program";
   program.manifest.functions = publicSignatures(module);

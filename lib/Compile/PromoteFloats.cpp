@@ -1,8 +1,9 @@
-//===- PromoteFloats.cpp - A kernel in double precision -------------------===//
+//===- PromoteFloats.cpp - Code in double precision -----------------------===//
 
 #include "Stock.h"
 
 #include "mlir/IR/AttrTypeSubElements.h"
+#include "mlir/IR/DialectResourceBlobManager.h"
 
 using namespace mlir;
 
@@ -18,6 +19,23 @@ static APFloat widen(APFloat value) {
   value.convert(APFloat::IEEEdouble(), APFloat::rmNearestTiesToEven,
                 &losesInfo);
   return value;
+}
+
+static Attribute widen(DenseElementsAttr values) {
+  return values.mapValues(
+      Float64Type::get(values.getContext()),
+      [](const APFloat &value) { return widen(value).bitcastToAPInt(); });
+}
+
+/// The values of a resource that is there in full, else null.
+static DenseElementsAttr readResource(DenseResourceElementsAttr resource) {
+  AsmResourceBlob *blob = resource.getRawHandle().getBlob();
+  bool isSplat;
+  if (!blob || !DenseElementsAttr::isValidRawBuffer(resource.getType(),
+                                                    blob->getData(), isSplat))
+    return nullptr;
+  return DenseElementsAttr::getFromRawBuffer(resource.getType(),
+                                             blob->getData());
 }
 
 static AttrTypeReplacer makeReplacer(MLIRContext *context) {
@@ -40,12 +58,14 @@ static AttrTypeReplacer makeReplacer(MLIRContext *context) {
           -> std::optional<std::pair<Attribute, WalkResult>> {
         if (!isNarrow(attr.getElementType()))
           return std::nullopt;
-        return std::make_pair(
-            Attribute(attr.mapValues(f64,
-                                     [](const APFloat &value) {
-                                       return widen(value).bitcastToAPInt();
-                                     })),
-            WalkResult::skip());
+        return std::make_pair(widen(attr), WalkResult::skip());
+      });
+  replacer.addReplacement(
+      [](DenseResourceElementsAttr attr)
+          -> std::optional<std::pair<Attribute, WalkResult>> {
+        if (!isNarrow(attr.getElementType()))
+          return std::nullopt;
+        return std::make_pair(widen(readResource(attr)), WalkResult::skip());
       });
   return replacer;
 }
@@ -56,15 +76,16 @@ static bool dependsOnBits(Operation *op) {
     return true;
   WalkResult result = op->getAttrDictionary().walk([](Attribute attr) {
     auto resource = dyn_cast<DenseResourceElementsAttr>(attr);
-    return resource && isNarrow(resource.getElementType())
+    return resource && isNarrow(resource.getElementType()) &&
+                   !readResource(resource)
                ? WalkResult::interrupt()
                : WalkResult::advance();
   });
   return result.wasInterrupted();
 }
 
-LogicalResult promoteFloats(kb::KernelOp kernel) {
-  WalkResult result = kernel->walk([](Operation *op) {
+LogicalResult promoteFloats(Operation *root) {
+  WalkResult result = root->walk([](Operation *op) {
     if (!dependsOnBits(op))
       return WalkResult::advance();
     op->emitOpError("depends on the bits of a float and has no reference in "
@@ -73,11 +94,11 @@ LogicalResult promoteFloats(kb::KernelOp kernel) {
   });
   if (result.wasInterrupted())
     return failure();
-  makeReplacer(kernel.getContext())
-      .recursivelyReplaceElementsIn(kernel, /*replaceAttrs=*/true,
+  makeReplacer(root->getContext())
+      .recursivelyReplaceElementsIn(root, /*replaceAttrs=*/true,
                                     /*replaceLocs=*/false,
                                     /*replaceTypes=*/true);
-  kernel->walk([](Operation *op) {
+  root->walk([](Operation *op) {
     if (!isa<arith::ExtFOp, arith::TruncFOp>(op) ||
         op->getOperand(0).getType() != op->getResult(0).getType())
       return;

@@ -7,10 +7,11 @@
 
 namespace kernelbrain::compile {
 
-/// Turns every f16, bf16 and f32 in `kernel` into f64: types, constants (their
-/// exact values), and the conversions between them, which vanish. Emits a
-/// diagnostic and fails where an operation depends on the bits of a float.
-mlir::LogicalResult promoteFloats(kb::KernelOp kernel);
+/// Turns every f16, bf16 and f32 in `root` (a kernel or a module) into f64:
+/// types, constants (their exact values), and the conversions between them,
+/// which vanish. Emits a diagnostic and fails where an operation depends on the
+/// bits of a float.
+mlir::LogicalResult promoteFloats(mlir::Operation *root);
 
 /// Lowers a kernel with upstream's passes to loops over memrefs in `module`, as
 /// Strategy::instantiate() would. `pipeline` runs first, on a module with one

@@ -5,10 +5,12 @@
 #include "kernelbrain/Support/File.h"
 #include "kernelbrain/Support/Subprocess.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <utility>
 
 using namespace kernelbrain;
 
@@ -37,10 +39,11 @@ ProgramCheck::start(const SessionOptions &options, const std::string &parent) {
 
 Result<std::string> ProgramCheck::setBaseline(const std::string &program) {
   std::string why;
-  auto object = build("baseline", program, why);
+  auto object = build("baseline", program, {}, why);
   if (!object)
     return object.error();
   baselineObject = *object;
+  baselineProgram = program;
   return why;
 }
 
@@ -52,6 +55,7 @@ ProgramCheck::~ProgramCheck() {
 
 Result<std::string> ProgramCheck::build(const std::string &name,
                                         const std::string &module,
+                                        const std::vector<std::string> &flags,
                                         std::string &why) {
   std::string source = folder + "/" + name + ".mlir";
   std::string object = folder + "/" + name + ".so";
@@ -64,6 +68,9 @@ Result<std::string> ProgramCheck::build(const std::string &name,
   command.arguments = {compiler, source, "-o", object};
   if (!options.chip.empty())
     command.arguments.push_back("--target-cpu=" + options.chip);
+  command.arguments.insert(command.arguments.end(), flags.begin(), flags.end());
+  // What has no reference is the user's program as it should be.
+  command.inheritStderr = flags.empty();
   auto child = Subprocess::start(command);
   if (!child)
     return child.error();
@@ -77,11 +84,32 @@ Result<std::string> ProgramCheck::build(const std::string &name,
   return object;
 }
 
+Result<evaluate::ProgramReply>
+ProgramCheck::ask(evaluate::ProgramRequest request) {
+  request.reference = referenceObject;
+  auto reply = worker->comparePrograms(request);
+  if (!reply || baselineProgram.empty() ||
+      std::none_of(reply->functions.begin(), reply->functions.end(),
+                   [](const FunctionVerdict &verdict) {
+                     return verdict.disposition == Disposition::Incorrect;
+                   }))
+    return reply;
+  std::string why;
+  auto object = build("reference", std::exchange(baselineProgram, {}),
+                      {"--promote-floats"}, why);
+  if (!object)
+    return object.error();
+  if (!why.empty())
+    return reply;
+  referenceObject = *object;
+  return ask(std::move(request));
+}
+
 Result<std::vector<FunctionVerdict>>
 ProgramCheck::compare(const std::string &program,
                       const std::set<std::string> &functions) {
   std::string why;
-  auto object = build("program" + std::to_string(++built), program, why);
+  auto object = build("program" + std::to_string(++built), program, {}, why);
   if (!object)
     return object.error();
   if (!why.empty()) {
@@ -99,7 +127,7 @@ ProgramCheck::compare(const std::string &program,
   request.candidate = *object;
   request.seed = options.seed;
   request.dynamicDim = options.dynamicDim;
-  auto reply = worker->comparePrograms(request);
+  auto reply = ask(std::move(request));
   if (!reply)
     return reply.error();
   whyUnusable = reply->unusable;

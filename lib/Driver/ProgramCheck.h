@@ -38,12 +38,18 @@ public:
 
 private:
   ProgramCheck() = default;
-  /// Compiles; `why` says why it failed. An error is ours.
+  /// Compiles with `flags`; `why` says why it failed. An error is ours.
   Result<std::string> build(const std::string &name, const std::string &module,
+                            const std::vector<std::string> &flags,
                             std::string &why);
+  /// Asks the worker. What it rejects is asked again with a reference in double
+  /// precision, which is built the first time it is needed.
+  Result<evaluate::ProgramReply> ask(evaluate::ProgramRequest request);
 
   SessionOptions options;
   std::string compiler, folder, baselineObject, whyUnusable;
+  std::string baselineProgram; ///< until the reference is built from it
+  std::string referenceObject; ///< empty: not built, or cannot be
   std::unique_ptr<evaluate::Worker> worker;
   int built = 0;
 };

@@ -54,12 +54,14 @@ static std::string nameOf(const std::string &path) {
 }
 
 int tool::aotMain(int argc, char **argv) {
-  auto options = Options::parse(argc, argv, {"o", "header", "target-cpu"});
+  auto options = Options::parse(
+      argc, argv, {"o", "header", "target-cpu", "promote-floats"});
   if (!options)
     return reportError(options.error().message);
   if (options->positional().size() != 1)
     return reportError("expected one input: kb-compile IN.mlir -o OUT.so "
-                       "[--header=OUT.h] [--target-cpu=NAME]");
+                       "[--header=OUT.h] [--target-cpu=NAME] "
+                       "[--promote-floats]");
   std::string output = options->get("o");
   if (output.empty())
     return reportError("expected '-o OUT.so'");
@@ -85,7 +87,9 @@ int tool::aotMain(int argc, char **argv) {
   auto target = makeTarget(options->get("target-cpu"));
   if (!target)
     return reportError(target.error().message);
-  auto program = compileInput(std::move(*buffer), {*target, nameOf(output)});
+  auto program =
+      compileInput(std::move(*buffer),
+                   {*target, nameOf(output), options->has("promote-floats")});
   if (failed(program))
     return 1;
   if (auto written =

@@ -1,6 +1,7 @@
 //===- kb-compile.cpp - The compile child ---------------------------------===//
 //
 //   kb-compile IN.mlir -o OUT.so [--header=OUT.h] [--target-cpu=NAME]
+//              [--promote-floats]
 //   kb-compile --serve [--jobs=N] [--memory-limit=4G] [--deadline-seconds=N]
 //   kb-compile --emit=lowered|optimized|artifact|implementation|static KERNEL
 //
@@ -17,7 +18,9 @@ using namespace kernelbrain;
 
 constexpr llvm::StringLiteral usage =
     R"(kb-compile IN.mlir -o OUT.so [--header=OUT.h] [--target-cpu=NAME]
-    Compiles a module of any emission level; '-' is standard input.
+           [--promote-floats]
+    Compiles a module of any emission level; '-' is standard input. With
+    --promote-floats every float type becomes f64: a reference for its results.
 kb-compile --serve [--jobs=N] [--memory-limit=4G] [--deadline-seconds=N]
     Builds variants for kb-opt (docs/Protocols.md).
 kb-compile --emit=lowered|optimized|artifact|implementation|static KERNEL.mlir

@@ -86,8 +86,10 @@ Manifest manifestOf(const Kernel &kernel, bool promoted) {
   return manifest;
 }
 
-Manifest programManifest() {
-  Argument matrix = tensor(ElementType::F32, {-1, 33}, false), factor;
+Manifest programManifest(bool promoted) {
+  ElementType real = promoted ? ElementType::F64 : ElementType::F32;
+  Argument matrix = tensor(real, {-1, 33}, false), factor;
+  factor.type = real;
   factor.isScalar = true;
   FunctionSignature scale, first;
   scale.name = "scale";

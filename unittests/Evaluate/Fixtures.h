@@ -31,8 +31,8 @@ Artifact compileFixture(const TemporaryFolder &folder,
 Kernel normKernel();
 Kernel gatherKernel();
 Manifest manifestOf(const Kernel &kernel, bool promoted);
-/// The program of Program.c.
-Manifest programManifest();
+/// The program of Program.c; with `promoted`, of its f64 reference.
+Manifest programManifest(bool promoted = false);
 
 /// Options for a worker whose timing lease is the test's own.
 WorkerOptions workerOptions(const TemporaryFolder &folder,

@@ -294,6 +294,25 @@ TEST(Judge, IntegersAreEqual) {
             "element (39) is 8, expected 7");
 }
 
+TEST(Judge, IntegersMayBeTheBaselinesOrThoseOfATie) {
+  OutputReference output;
+  output.argument.type = ElementType::I32;
+  output.extents = {40};
+  output.tiles = chooseTiles(TileGrid(output.extents), 0, 1);
+  std::vector<int64_t> reference(40, 7);
+  takeReference(output, ElementType::I64, reference.data());
+  reference[5] = 9; // with the inputs moved
+  takeAlternatives(output, ElementType::I64, reference.data());
+  std::vector<int32_t> values(40, 7);
+  values[39] = -1;
+  takeBaseline(output, values.data());
+  EXPECT_TRUE(judge(output, values.data()).reason.empty());
+  values[5] = 9;
+  EXPECT_TRUE(judge(output, values.data()).reason.empty());
+  values[39] = 9; // only the other element's
+  EXPECT_FALSE(judge(output, values.data()).reason.empty());
+}
+
 //===----------------------------------------------------------------------===//
 // Inputs
 //===----------------------------------------------------------------------===//
@@ -434,6 +453,10 @@ TEST(InputSets, PerturbationIsRelativeAndSmall) {
   fillInput(set, 0, argument, ElementType::F64, 0, exact.data());
   fillInput(set, 0, argument, ElementType::F64, 0x1p-11, moved.data());
   EXPECT_NE(exact, moved);
+  std::vector<double> movedOtherwise(1000);
+  set.move = 1;
+  fillInput(set, 0, argument, ElementType::F64, 0x1p-11, movedOtherwise.data());
+  EXPECT_NE(moved, movedOtherwise);
   for (size_t k = 0; k < exact.size(); ++k) {
     EXPECT_EQ(exact[k], double(float(exact[k])));
     EXPECT_LE(std::fabs(moved[k] - exact[k]), 0x1.01p-11 * std::fabs(exact[k]));

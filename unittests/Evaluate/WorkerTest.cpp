@@ -4,6 +4,7 @@
 
 #include "kernelbrain/Evaluate/Client/WorkerEvaluator.h"
 
+#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -160,10 +161,15 @@ TEST(Worker, AnotherProtocolIsRefused) {
 
 class Programs : public testing::Test {
 protected:
-  ProgramReply compare(const char *variant) {
+  ProgramReply compare(const char *variant, const char *baseline = "",
+                       bool withReference = false) {
     ProgramRequest request;
     request.baseline =
-        compileFixture(folder, "Program", "", programManifest()).path;
+        compileFixture(folder, "Program", baseline, programManifest()).path;
+    if (withReference)
+      request.reference = compileFixture(folder, "Program", "REFERENCE",
+                                         programManifest(/*promoted=*/true))
+                              .path;
     request.candidate =
         compileFixture(folder, "Program", variant, programManifest()).path;
     request.seed = 3;
@@ -172,8 +178,9 @@ protected:
     EXPECT_TRUE(reply) << reply.error().message;
     return reply ? *reply : ProgramReply();
   }
-  FunctionVerdict scale(const char *variant) {
-    ProgramReply reply = compare(variant);
+  FunctionVerdict scale(const char *variant, const char *baseline = "",
+                        bool withReference = false) {
+    ProgramReply reply = compare(variant, baseline, withReference);
     EXPECT_EQ(reply.functions.size(), 2u);
     return reply.functions.empty() ? FunctionVerdict() : reply.functions[0];
   }
@@ -212,6 +219,45 @@ TEST_F(Programs, DifferencesAreFound) {
   EXPECT_EQ(mutated.disposition, Disposition::Incorrect);
   EXPECT_EQ(mutated.reason, "changed argument 0");
   EXPECT_EQ(scale("CRASHES").disposition, Disposition::Crashed);
+}
+
+bool isRight(const FunctionVerdict &verdict) {
+  return verdict.disposition == Disposition::Passed ||
+         verdict.disposition == Disposition::Slower ||
+         verdict.disposition == Disposition::Unstable;
+}
+
+TEST_F(Programs, ABetterOneIsRightByTheReference) {
+  FunctionVerdict without = scale("SAME", "IMPRECISE");
+  EXPECT_EQ(without.disposition, Disposition::Incorrect);
+  FunctionVerdict with = scale("SAME", "IMPRECISE", true);
+  EXPECT_TRUE(isRight(with)) << with.reason;
+  EXPECT_GT(with.error, 1e-4);
+  FunctionVerdict worse = scale("IMPRECISE", "SAME", true);
+  EXPECT_EQ(worse.disposition, Disposition::Incorrect);
+  FunctionVerdict wrong = scale("WRONG_VALUE", "IMPRECISE", true);
+  EXPECT_EQ(wrong.disposition, Disposition::Incorrect);
+  EXPECT_NE(wrong.reason.find("from the reference"), std::string::npos)
+      << wrong.reason;
+}
+
+TEST_F(Programs, WhatIsWrittenInPlaceHasTheToleranceOfResults) {
+  FunctionVerdict rounded = scale("IN_PLACE_ROUNDED", "IN_PLACE");
+  EXPECT_TRUE(isRight(rounded)) << rounded.reason;
+  FunctionVerdict wrong = scale("IN_PLACE_WRONG", "IN_PLACE");
+  EXPECT_EQ(wrong.disposition, Disposition::Incorrect);
+  EXPECT_NE(wrong.reason.find("argument 0 differs"), std::string::npos)
+      << wrong.reason;
+  FunctionVerdict left = scale("SAME", "IN_PLACE");
+  EXPECT_EQ(left.disposition, Disposition::Incorrect);
+  EXPECT_EQ(left.reason, "leaves argument 0 other than the baseline does");
+}
+
+TEST_F(Programs, AnEndlessOneIsGivenUpByTheBaselinesTime) {
+  auto begin = std::chrono::steady_clock::now();
+  FunctionVerdict verdict = scale("ENDLESS");
+  EXPECT_EQ(verdict.disposition, Disposition::TimedOut) << verdict.reason;
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(30));
 }
 
 TEST_F(Programs, ASlowerOneIsSlower) {

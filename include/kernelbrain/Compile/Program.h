@@ -15,6 +15,9 @@ namespace kernelbrain::compile {
 struct ProgramOptions {
   Target target; ///< of makeTarget()
   std::string soname = "program.so";
+  /// Every f16, bf16 and f32 becomes f64, also in signatures: a reference for
+  /// the program's results.
+  bool promoteFloats = false;
 };
 
 struct Program {

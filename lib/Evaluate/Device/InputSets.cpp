@@ -353,7 +353,8 @@ void fillInput(const InputSet &set, size_t position, const Argument &argument,
   if (isFloat(argument.type))
     fillFloats(set, argument, grid,
                FloatDrawer(stream, grid, argument.type, extents.size() < 2),
-               Stream{mix(seed + 3)}, kind, type, perturbation, data);
+               Stream{mix(seed + 3 + uint64_t(set.move))}, kind, type,
+               perturbation, data);
   else
     fillIntegers(set, argument, stream, grid, type, data);
 }

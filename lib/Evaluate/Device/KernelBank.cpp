@@ -19,6 +19,9 @@ static constexpr int64_t sampledTiles = 256;
 static constexpr int64_t largeBytes = int64_t(4) << 20;
 static constexpr int firstKinds = 5;
 
+/// How often inputs are moved a little to find integers that hang on rounding.
+static constexpr int tieMoves = 3;
+
 //===----------------------------------------------------------------------===//
 // The plan
 //===----------------------------------------------------------------------===//
@@ -31,9 +34,10 @@ static std::vector<int> limitsInputs(const Kernel &kernel, bool all) {
   for (size_t k = 0; k < kernel.arguments.size(); ++k)
     if (!kernel.arguments[k].isOutput && isFloat(kernel.arguments[k].type))
       inputs.push_back(int(k));
-  std::stable_sort(inputs.begin(), inputs.end(), [&](int a, int b) {
-    return kernel.arguments[size_t(a)].shape.size() >
-           kernel.arguments[size_t(b)].shape.size();
+  std::sort(inputs.begin(), inputs.end(), [&](int a, int b) {
+    size_t rankOfA = kernel.arguments[size_t(a)].shape.size(),
+           rankOfB = kernel.arguments[size_t(b)].shape.size();
+    return rankOfA > rankOfB || (rankOfA == rankOfB && a < b);
   });
   size_t most = all ? 3 : 1;
   if (inputs.size() > most)
@@ -215,14 +219,18 @@ double KernelBank::shareOfNaN(const InputSet &set) {
   return all ? double(nans) / double(all) : 0;
 }
 
+Result<RunReply> KernelBank::runOn(const InputSet &set, Source &baseline,
+                                   std::string &reason) {
+  drawInputs(set, Placement::Centered);
+  poison(set, Placement::Centered, Poison::First);
+  return baseline.run(callOf(set, Placement::Centered, 0, 0), reason);
+}
+
 Result<bool> KernelBank::runBaseline(InputSet &set, Source &baseline) {
   for (bool positive : {false, true}) {
     set.positive = positive;
-    drawInputs(set, Placement::Centered);
-    poison(set, Placement::Centered, Poison::First);
     std::string reason;
-    Result<RunReply> run =
-        baseline.run(callOf(set, Placement::Centered, 0, 0), reason);
+    Result<RunReply> run = runOn(set, baseline, reason);
     if (!run)
       return run.error();
     if (!reason.empty()) {
@@ -238,8 +246,10 @@ Result<bool> KernelBank::runBaseline(InputSet &set, Source &baseline) {
   return false;
 }
 
-Status KernelBank::runReference(BankSet &set, Source &reference,
-                                bool perturbed) {
+Status KernelBank::runReference(BankSet &set, Source &reference, Use use) {
+  double perturbation = use == Use::Reference ? 0
+                        : use == Use::Lower   ? 1
+                                              : conditioning;
   std::vector<int64_t> offsets;
   const std::vector<Argument> &types = reference.manifest.arguments;
   auto bytes = [&](size_t k) {
@@ -251,7 +261,9 @@ Status KernelBank::runReference(BankSet &set, Source &reference,
     const Argument &argument = kernel().arguments[k];
     if (!argument.isOutput)
       fillInput(set.inputs, k, argument, types[k].type,
-                perturbed ? lowerPrecisionRoundoff(argument.type) : 0,
+                isFloat(argument.type)
+                    ? perturbation * lowerPrecisionRoundoff(argument.type)
+                    : 0,
                 reference.buffers.data(k, bytes(k), Placement::Centered));
   }
   std::string reason;
@@ -268,11 +280,34 @@ Status KernelBank::runReference(BankSet &set, Source &reference,
       continue;
     const void *at = reference.buffers.data(k, bytes(k), Placement::Centered);
     OutputReference &kept = set.outputs[output++];
-    if (perturbed)
+    if (use == Use::Reference)
+      takeReference(kept, types[k].type, at);
+    else if (use == Use::Lower)
       takeLower(kept, types[k].type, at);
     else
-      takeReference(kept, types[k].type, at);
+      takeAlternatives(kept, types[k].type, at);
   }
+  return {};
+}
+
+Status KernelBank::runReferences(BankSet &set, Source &reference) {
+  if (Status status = runReference(set, reference, Use::Reference); !status)
+    return status;
+  bool floatInputs = false, integerOutputs = false;
+  for (const Argument &argument : kernel().arguments) {
+    floatInputs |= isFloat(argument.type) && !argument.isOutput;
+    integerOutputs |= !isFloat(argument.type) && argument.isOutput;
+  }
+  if (!floatInputs)
+    return {};
+  if (Status status = runReference(set, reference, Use::Lower); !status)
+    return status;
+  for (int move = 1; move <= (integerOutputs ? tieMoves : 0); ++move) {
+    set.inputs.move = move;
+    if (Status status = runReference(set, reference, Use::Alternative); !status)
+      return status;
+  }
+  set.inputs.move = 0;
   return {};
 }
 
@@ -285,9 +320,7 @@ Status KernelBank::addSet(InputSet inputs, Source &baseline,
     return {};
   BankSet set;
   set.inputs = inputs;
-  bool anyFloat = false;
   for (const Argument &argument : kernel().arguments) {
-    anyFloat |= isFloat(argument.type) && !argument.isOutput;
     if (!argument.isOutput)
       continue;
     OutputReference output;
@@ -307,13 +340,8 @@ Status KernelBank::addSet(InputSet inputs, Source &baseline,
     keptBytes += int64_t(output.tiles.size()) * 8192;
     set.outputs.push_back(std::move(output));
   }
-  if (Status status = runReference(set, reference, /*perturbed=*/false);
-      !status)
+  if (Status status = runReferences(set, reference); !status)
     return status;
-  if (anyFloat)
-    if (Status status = runReference(set, reference, /*perturbed=*/true);
-        !status)
-      return status;
   size_t output = 0;
   for (size_t k = 0; k < kernel().arguments.size(); ++k)
     if (kernel().arguments[k].isOutput)

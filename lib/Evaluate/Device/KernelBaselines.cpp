@@ -46,11 +46,8 @@ Status KernelBank::findInsensitive(Source &baseline) {
   std::vector<uint64_t> hashes[2];
   InputSet set = bankSets[0].inputs;
   auto outputs = [&](std::vector<uint64_t> &into) -> Status {
-    drawInputs(set, Placement::Centered);
-    poison(set, Placement::Centered, Poison::First);
     std::string reason;
-    Result<RunReply> run =
-        baseline.run(callOf(set, Placement::Centered, 0, 0), reason);
+    Result<RunReply> run = runOn(set, baseline, reason);
     if (!run)
       return run.error();
     if (!reason.empty())
@@ -90,10 +87,8 @@ Status KernelBank::addViolatingSet(Source &baseline) {
   BankSet set;
   set.inputs = bankSets[0].inputs;
   set.inputs.violating = true;
-  drawInputs(set.inputs, Placement::Centered);
   std::string reason;
-  Result<RunReply> run =
-      baseline.run(callOf(set.inputs, Placement::Centered, 0, 0), reason);
+  Result<RunReply> run = runOn(set.inputs, baseline, reason);
   if (!run)
     return run.error();
   if (run->signal == SIGABRT)

@@ -147,6 +147,7 @@ Result<ArtifactRequest> artifactRequestFromJson(const Json &json) {
 Json toJson(const ProgramRequest &request) {
   return {{"baseline", request.baseline},
           {"candidate", request.candidate},
+          {"reference", request.reference},
           {"seed", std::to_string(request.seed)},
           {"dynamic_dim", request.dynamicDim}};
 }
@@ -164,6 +165,7 @@ Result<ProgramRequest> programRequestFromJson(const Json &json) {
     return seed.error();
   request.baseline = *baseline;
   request.candidate = *candidate;
+  request.reference = getStringOr(json, "reference", "");
   request.seed = *seed;
   request.dynamicDim = getIntegerOr(json, "dynamic_dim", 128);
   if (request.dynamicDim < 0)

@@ -2,11 +2,18 @@
 // through the first argument.
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
+#ifdef REFERENCE
+typedef double Real;
+#else
+typedef float Real;
+#endif
+
 typedef struct {
-  float *allocated, *aligned;
+  Real *allocated, *aligned;
   int64_t offset, sizes[2], strides[2];
 } Matrix;
 
@@ -16,7 +23,7 @@ typedef struct {
 } Indices;
 
 static Matrix allocateMatrix(int64_t rows, int64_t columns) {
-  float *data = malloc((size_t)(rows * columns) * sizeof *data + 1);
+  Real *data = malloc((size_t)(rows * columns) * sizeof *data + 1);
   Matrix matrix = {data, data, 0, {rows, columns}, {columns, 1}};
   return matrix;
 }
@@ -26,8 +33,19 @@ struct Both {
   Indices largest;
 };
 
+/// What a bf16 holds of `value`.
+static Real narrow(Real value) {
+#ifdef IMPRECISE
+  uint32_t bits;
+  memcpy(&bits, &value, 4);
+  bits = (bits + 0x8000) & 0xffff0000;
+  memcpy(&value, &bits, 4);
+#endif
+  return value;
+}
+
 // scale(x: [?, 33] f32, factor: f32) -> ([?, 33] f32, [?] i64)
-EXPORT void _mlir_ciface_scale(struct Both *results, Matrix *x, float factor) {
+EXPORT void _mlir_ciface_scale(struct Both *results, Matrix *x, Real factor) {
   int64_t rows = x->sizes[0], columns = x->sizes[1];
   results->scaled = allocateMatrix(rows, columns);
   int64_t *indices = malloc((size_t)rows * sizeof *indices + 1);
@@ -36,8 +54,8 @@ EXPORT void _mlir_ciface_scale(struct Both *results, Matrix *x, float factor) {
   for (int64_t i = 0; i < rows; ++i) {
     int64_t best = 0;
     for (int64_t j = 0; j < columns; ++j) {
-      float value = x->aligned[x->offset + i * x->strides[0] + j];
-      results->scaled.aligned[i * columns + j] = value * factor;
+      Real value = x->aligned[x->offset + i * x->strides[0] + j];
+      results->scaled.aligned[i * columns + j] = narrow(value * factor);
       if (value > x->aligned[x->offset + i * x->strides[0] + best])
         best = j;
     }
@@ -51,6 +69,15 @@ EXPORT void _mlir_ciface_scale(struct Both *results, Matrix *x, float factor) {
   x->aligned[3] = 0;
 #elif defined(CRASHES)
   *(volatile int *)8 = 1;
+#elif defined(IN_PLACE)
+  x->aligned[3] = 2 * factor;
+#elif defined(IN_PLACE_ROUNDED)
+  x->aligned[3] = 2 * factor * (1 + 1e-6f);
+#elif defined(IN_PLACE_WRONG)
+  x->aligned[3] = 3 * factor;
+#elif defined(ENDLESS)
+  for (volatile int forever = 1; forever;)
+    ;
 #elif defined(SLOW)
   for (volatile int64_t k = 0; k < 200000; ++k)
     ;

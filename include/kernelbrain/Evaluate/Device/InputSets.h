@@ -47,6 +47,7 @@ struct InputSet {
   bool positive = false;  ///< floats are made positive
   bool violating = false; ///< integers with a domain leave it here and there
   int freshInput = -1;    ///< this input is drawn from another seed
+  int move = 0;           ///< which of the random perturbations
   int limitsInput = 0;    ///< of kind Limits: this one; the others are normal
   std::string name() const;
 };

@@ -80,8 +80,20 @@ private:
   Status addViolatingSet(Source &baseline);
   Status timeBaselines(Source &first);
   Status findInsensitive(Source &baseline);
+  /// Draws the inputs of `set`, poisons, and runs once; Source::run() says what
+  /// `reason` is.
+  Result<RunReply> runOn(const InputSet &set, Source &baseline,
+                         std::string &reason);
+  /// Runs on `set`, made positive if need be; false if it is of no use.
   Result<bool> runBaseline(InputSet &set, Source &baseline);
-  Status runReference(BankSet &set, Source &reference, bool perturbed);
+  /// What a run of the reference is for.
+  enum class Use {
+    Reference,
+    Lower,      ///< inputs moved as lower precision does
+    Alternative ///< inputs moved by `conditioning` of that
+  };
+  Status runReference(BankSet &set, Source &reference, Use use);
+  Status runReferences(BankSet &set, Source &reference);
   std::vector<InputSet> plan(bool everySet) const;
   /// CPU time: the allowance must not buy less on a busy machine.
   int64_t spentMs() const;

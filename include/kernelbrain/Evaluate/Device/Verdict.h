@@ -62,12 +62,19 @@ struct OutputReference {
   /// Elements where the baseline is of another class than the reference, and
   /// the baseline's class.
   std::vector<std::pair<int64_t, int>> exceptions;
+  /// Of integer outputs: elements and values that are right beside the
+  /// reference's.
+  std::vector<std::pair<int64_t, int64_t>> alternatives;
   OutputError baseline;
   OutputError lower; ///< of inputs moved by half an ulp of the format below
   bool hasLower = false;
 
   bool isDense() const;
 };
+
+/// What an error of this part of the simulated one does to the result is the
+/// kernel's conditioning, not a variant's fault.
+constexpr double conditioning = 0x1p-10;
 
 /// The bound that one output of one set has to keep.
 struct Bound {
@@ -98,7 +105,12 @@ void takeReference(OutputReference &reference, ElementType type,
                    const void *data);
 /// Widens the tiles' scales by the output of perturbed inputs, and measures it.
 void takeLower(OutputReference &reference, ElementType type, const void *data);
-/// Measures the baseline's own error and notes its exceptional elements.
+/// Takes what integer outputs are with inputs that are moved by `conditioning`
+/// of what takeLower() is given, as alternatives: an index whose key ties.
+void takeAlternatives(OutputReference &reference, ElementType type,
+                      const void *data);
+/// Measures the baseline's own error and notes its exceptional elements; its
+/// integers are alternatives.
 void takeBaseline(OutputReference &reference, const void *data);
 
 /// Measures an output of the kernel's own type.

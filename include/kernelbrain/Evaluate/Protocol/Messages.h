@@ -62,6 +62,9 @@ struct ArtifactRequest {
 /// `program`: compares all public functions of two programs.
 struct ProgramRequest {
   std::string baseline, candidate; ///< paths
+  /// Path of the baseline with every float type promoted to f64, or empty. It
+  /// is asked where a result is not close to the baseline's.
+  std::string reference;
   uint64_t seed = 0;
   int64_t dynamicDim = 128;
 };

@@ -98,6 +98,13 @@ Recipe SearchSpace::defaultRecipe() const {
   return recipe;
 }
 
+Recipe SearchSpace::safest(Recipe recipe) const {
+  for (const Knob &knob : knobs)
+    if (knob.safest)
+      recipe.knobs[knob.name] = *knob.safest;
+  return recipe;
+}
+
 const Knob *SearchSpace::find(const std::string &name) const {
   for (const Knob &knob : knobs)
     if (knob.name == name)
@@ -155,11 +162,14 @@ static Json toJson(const Knob &knob) {
   Json values = Json::array();
   for (const KnobValue &value : knob.values)
     values.push_back(toJson(value));
-  return {{"name", knob.name},
-          {"values", std::move(values)},
-          {"otherwise", toJson(knob.otherwise)},
-          {"description", knob.description},
-          {"structural", knob.structural}};
+  Json json = {{"name", knob.name},
+               {"values", std::move(values)},
+               {"otherwise", toJson(knob.otherwise)},
+               {"description", knob.description},
+               {"structural", knob.structural}};
+  if (knob.safest)
+    json["safest"] = toJson(*knob.safest);
+  return json;
 }
 
 static Result<Knob> knobFromJson(const Json &json) {
@@ -169,7 +179,8 @@ static Result<Knob> knobFromJson(const Json &json) {
       .elements("values", knob.values, knobValueFromJson)
       .required("otherwise", knob.otherwise, knobValueFromJson)
       .optional("description", knob.description)
-      .optional("structural", knob.structural);
+      .optional("structural", knob.structural)
+      .optional("safest", knob.safest, knobValueFromJson);
   if (Status status = reader.status(); !status)
     return status.error();
   return knob;

@@ -255,6 +255,12 @@ Proposal BuiltinProposer::smallStep(const ProposeContext &context,
   const SearchSpace *space = findSpace(context, context.parent.recipe.strategy);
   if (!space)
     return exhausted();
+  if (context.step == StepKind::Repair &&
+      context.parent.measurement.disposition == Disposition::Incorrect) {
+    Recipe safe = space->safest(context.parent.recipe);
+    if (!context.seen(safe) && expectedNs(context, *space, safe))
+      return proposed(safe, "the values with the smallest numerical error");
+  }
   std::vector<Move> moves = Neighbours(context, *space).all(random);
   const Move *move = pick(moves, random);
   if (!move)

@@ -61,6 +61,7 @@ protected:
 
   // RowReductions.cpp: combining values.
   Value combine(const Node *reduction, Value a, Value b);
+  Value selectBetter(const Node *reduction, Value a, Value b);
   Value combineExactly(const Node *reduction, Value a, Value b);
   mlir::TypedAttr neutral(const Node *reduction);
   bool isFastExtremum(const Node *reduction);

@@ -76,13 +76,19 @@ constexpr int64_t maxStackBytes = 128 << 10;
 /// True where dropping NaN in this maximum or minimum cannot be seen: every
 /// result that depends on it is NaN anyway, through a sum over the same row.
 bool mayDropNaN(const RowProgram &program, const Node *reduction);
-/// True if the node is x - max(x).
-bool isNonPositive(const Node *node);
+/// How rows are worked off in which a guard of the program does not hold.
+struct RowFallback {
+  std::unique_ptr<RowProgram> program;
+  RowPlan plan;
+  RowOptions options;
+};
 
-/// Writes the function described at Instance::function (Strategy.h).
+/// Writes the function described at Instance::function (Strategy.h). A program
+/// with guards needs a fallback.
 mlir::func::FuncOp emitRowProgram(const RowProgram &program,
                                   const RowPlan &plan,
                                   const RowOptions &options,
+                                  const RowFallback *fallback,
                                   kb::KernelOp kernel, mlir::ModuleOp module);
 
 } // namespace kernelbrain::strategy

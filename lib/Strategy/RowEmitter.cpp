@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -238,12 +239,54 @@ void RowEmitter::emitRow(bool nontemporal) {
     memref::StoreOp::create(
         builder, loc, rowValue(program.outputs[output].node),
         flat[program.numInputs + output], outputOffsets[output]);
+  if (!program.guards.empty())
+    emitFallback();
 }
 
-func::FuncOp kernelbrain::strategy::emitRowProgram(const RowProgram &program,
-                                                   const RowPlan &plan,
-                                                   const RowOptions &options,
-                                                   kb::KernelOp kernel,
-                                                   ModuleOp module) {
-  return RowEmitter(program, plan, options, kernel, module).run();
+Value RowEmitter::guardHolds(const Guard &guard) {
+  Type type = guard.value->type;
+  auto compare = [&](arith::CmpFPredicate predicate, Value value, Value bound) {
+    return arith::CmpFOp::create(builder, loc, predicate, value, bound)
+        .getResult();
+  };
+  auto size = [&](Node *node) -> Value {
+    return math::AbsFOp::create(builder, loc, rowValue(node));
+  };
+  Value value = size(guard.value);
+  // A comparison that a NaN never passes, whatever the bound.
+  Value high = constant(builder.getFloatAttr(type, guard.high), 0);
+  Value holds = compare(arith::CmpFPredicate::OLE, value, high);
+  if (guard.low == 0)
+    return holds;
+  Value low = constant(builder.getFloatAttr(type, guard.low), 0);
+  if (guard.scale)
+    low = arith::MulFOp::create(builder, loc, low, size(guard.scale));
+  return arith::AndIOp::create(builder, loc, holds,
+                               compare(arith::CmpFPredicate::OGE, value, low));
+}
+
+/// Works the row at hand off again if a guard does not hold.
+void RowEmitter::emitFallback() {
+  Value holds;
+  for (const Guard &guard : program.guards) {
+    Value one = guardHolds(guard);
+    holds = holds ? arith::AndIOp::create(builder, loc, holds, one).getResult()
+                  : one;
+  }
+  auto choice = scf::IfOp::create(builder, loc, TypeRange(), holds,
+                                  /*withElseRegion=*/true);
+  RowEmitter exact(*fallback->program, fallback->plan, fallback->options,
+                   /*fallback=*/nullptr, kernel, module);
+  exact.function = function;
+  exact.flat = flat;
+  exact.dims = dims;
+  exact.rows = rows;
+  exact.builder.setInsertionPointToStart(choice.elseBlock());
+  exact.emitRow(/*nontemporal=*/false);
+}
+
+func::FuncOp kernelbrain::strategy::emitRowProgram(
+    const RowProgram &program, const RowPlan &plan, const RowOptions &options,
+    const RowFallback *fallback, kb::KernelOp kernel, ModuleOp module) {
+  return RowEmitter(program, plan, options, fallback, kernel, module).run();
 }

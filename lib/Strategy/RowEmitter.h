@@ -10,15 +10,18 @@ namespace kernelbrain::strategy {
 class RowEmitter : public ProgramEmitter {
 public:
   RowEmitter(const RowProgram &program, const RowPlan &plan,
-             const RowOptions &options, kb::KernelOp kernel,
-             mlir::ModuleOp module)
-      : ProgramEmitter(program, options, kernel, module), plan(plan) {}
+             const RowOptions &options, const RowFallback *fallback,
+             kb::KernelOp kernel, mlir::ModuleOp module)
+      : ProgramEmitter(program, options, kernel, module), plan(plan),
+        fallback(fallback) {}
 
 private:
   // RowEmitter.cpp: the loop over rows.
   void emitNest(bool nontemporal) override;
   void setUpBuffers() override;
   void emitRow(bool nontemporal);
+  Value guardHolds(const Guard &guard);
+  void emitFallback();
   void emitPrefetch(const Slot &slot);
   Value rowOffset(const Access &access, llvm::ArrayRef<Node *> dynamic);
   Value rowValue(Node *node);
@@ -57,6 +60,7 @@ private:
   bool isKept(const Node *node) const;
 
   const RowPlan &plan;
+  const RowFallback *fallback;
   llvm::DenseMap<const Node *, Value> stack; ///< row buffers
   // Of the row at hand.
   Values rows;       ///< induction variables of the row axes

@@ -1,6 +1,7 @@
 //===- RowOps.cpp - Code for the nodes of a row program -------------------===//
 
 #include "RowEmitter.h"
+#include "RowRange.h"
 
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"

@@ -73,16 +73,6 @@ bool kernelbrain::strategy::mayDropNaN(const RowProgram &program,
   });
 }
 
-bool kernelbrain::strategy::isNonPositive(const Node *node) {
-  if (!node->isOp("arith.subf"))
-    return false;
-  const Node *max = node->operands[1];
-  return max->kind == Node::Kind::Reduce &&
-         (max->reduce == ReduceKind::MaximumF ||
-          max->reduce == ReduceKind::MaxNumF) &&
-         max->operands[0] == node->operands[0];
-}
-
 //===----------------------------------------------------------------------===//
 // The plan
 //===----------------------------------------------------------------------===//

@@ -36,10 +36,10 @@ static void printExtent(raw_ostream &os, const Extent &extent) {
 }
 
 static const char *toString(ReduceKind kind) {
-  static const char *names[] = {"addf",    "mulf",    "maximumf", "minimumf",
-                                "maxnumf", "minnumf", "addi",     "muli",
-                                "andi",    "ori",     "xori",     "maxsi",
-                                "minsi",   "maxui",   "minui"};
+  static const char *names[] = {
+      "addf",       "mulf",       "maximumf", "minimumf", "maxnumf", "minnumf",
+      "maxselectf", "minselectf", "addi",     "muli",     "andi",    "ori",
+      "xori",       "maxsi",      "minsi",    "maxui",    "minui"};
   return names[static_cast<int>(kind)];
 }
 

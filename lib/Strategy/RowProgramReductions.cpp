@@ -6,6 +6,8 @@
 #include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/StringSwitch.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace kernelbrain::strategy;
 using namespace kernelbrain;
@@ -46,7 +48,7 @@ static std::optional<ReduceKind> combinerOf(Operation *op) {
 }
 
 /// `select(x > old, x, old)` in any spelling, which keeps the old value where x
-/// is NaN. Returns x.
+/// is NaN, and the old value if that is NaN. Returns x.
 static Value matchSelect(Operation *op, Value old, ReduceKind &kind) {
   auto select = dyn_cast<arith::SelectOp>(op);
   auto compare =
@@ -68,9 +70,9 @@ static Value matchSelect(Operation *op, Value old, ReduceKind &kind) {
       select.getFalseValue() != old)
     return nullptr;
   if (predicate == P::OGT || predicate == P::OGE)
-    kind = ReduceKind::MaxNumF;
+    kind = ReduceKind::MaxSelectF;
   else if (predicate == P::OLT || predicate == P::OLE)
-    kind = ReduceKind::MinNumF;
+    kind = ReduceKind::MinSelectF;
   else
     return nullptr;
   return x;
@@ -318,6 +320,16 @@ bool RowProgramImporter::validateNode(const Node &node) {
     return fail("it divides integers by values of a matrix");
   if (node.isReduction() && node.operands[0]->type.isInteger(1))
     return fail("it reduces truth values");
+  // Accumulators start from an infinity: a row of nothing but NaN would not
+  // give the NaN that a reduction of numbers started from.
+  bool dropsNaN =
+      node.kind == Node::Kind::Reduce && (node.reduce == ReduceKind::MaxNumF ||
+                                          node.reduce == ReduceKind::MinNumF);
+  if (dropsNaN) {
+    std::optional<double> init = constantValue(node.operands[1]);
+    if (!init || std::isnan(*init))
+      return fail("a maximum or minimum of numbers may start from NaN");
+  }
   return true;
 }
 

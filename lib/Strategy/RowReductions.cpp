@@ -43,9 +43,11 @@ TypedAttr ProgramEmitter::neutral(const Node *reduction) {
     return builder.getFloatAttr(type, 1);
   case ReduceKind::MaximumF:
   case ReduceKind::MaxNumF:
+  case ReduceKind::MaxSelectF:
     return builder.getFloatAttr(type, -infinity);
   case ReduceKind::MinimumF:
   case ReduceKind::MinNumF:
+  case ReduceKind::MinSelectF:
     return builder.getFloatAttr(type, infinity);
   default:
     return extremeInteger(builder, type, reduction->reduce);
@@ -54,13 +56,20 @@ TypedAttr ProgramEmitter::neutral(const Node *reduction) {
 
 /// True where one comparison and a select may stand for the extremum.
 bool ProgramEmitter::isFastExtremum(const Node *node) {
-  if (node->kind == Node::Kind::ArgReduce ||
-      node->reduce == ReduceKind::MaxNumF ||
-      node->reduce == ReduceKind::MinNumF)
+  if (node->kind == Node::Kind::ArgReduce)
     return true;
-  if (node->reduce != ReduceKind::MaximumF &&
-      node->reduce != ReduceKind::MinimumF)
+  switch (node->reduce) {
+  case ReduceKind::MaxNumF:
+  case ReduceKind::MinNumF:
+  case ReduceKind::MaxSelectF:
+  case ReduceKind::MinSelectF:
+    return true;
+  case ReduceKind::MaximumF:
+  case ReduceKind::MinimumF:
+    break;
+  default:
     return false;
+  }
   auto [slot, isNew] = fast.try_emplace(node, false);
   if (isNew)
     slot->second = mayDropNaN(program, node);
@@ -71,14 +80,19 @@ static bool isSmallest(const Node *node) {
   return node->kind == Node::Kind::ArgReduce
              ? node->smallest
              : node->reduce == ReduceKind::MinimumF ||
-                   node->reduce == ReduceKind::MinNumF;
+                   node->reduce == ReduceKind::MinNumF ||
+                   node->reduce == ReduceKind::MinSelectF;
 }
 
 /// A new element `a` into the accumulator `b`, which is no NaN if the extremum
 /// is a fast one.
 Value ProgramEmitter::combine(const Node *reduction, Value a, Value b) {
-  if (!isFastExtremum(reduction))
-    return combineExactly(reduction, a, b);
+  return isFastExtremum(reduction) ? selectBetter(reduction, a, b)
+                                   : combineExactly(reduction, a, b);
+}
+
+/// `a` if it is better than `b`, so `b` if one of them is NaN.
+Value ProgramEmitter::selectBetter(const Node *reduction, Value a, Value b) {
   Value better =
       arith::CmpFOp::create(builder, loc,
                             isSmallest(reduction) ? arith::CmpFPredicate::OLT
@@ -103,6 +117,9 @@ Value ProgramEmitter::combineExactly(const Node *reduction, Value a, Value b) {
     return arith::MaxNumFOp::create(builder, loc, a, b);
   case ReduceKind::MinNumF:
     return arith::MinNumFOp::create(builder, loc, a, b);
+  case ReduceKind::MaxSelectF:
+  case ReduceKind::MinSelectF:
+    return selectBetter(reduction, a, b);
   case ReduceKind::AddI:
     return arith::AddIOp::create(builder, loc, a, b);
   case ReduceKind::MulI:

@@ -1,12 +1,13 @@
 //===- RowRewrite.cpp - Algebra on row programs ---------------------------===//
 
-#include "kernelbrain/Strategy/RowProgram.h"
+#include "RowRange.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Builders.h"
 #include "llvm/ADT/DenseMap.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace kernelbrain::strategy;
@@ -25,6 +26,10 @@ public:
     target->elementTypes = source.elementTypes;
     target->dimHints = source.dimHints;
     target->numInputs = source.numInputs;
+    if (options.narrowF64)
+      narrowing = analyzeNarrowing(source);
+    if (options.reciprocal)
+      magnitudes = magnitudesOf(source, narrowing.limits);
   }
 
   /// Makes `map` stand for `node` in everything that is copied later.
@@ -50,10 +55,15 @@ public:
           {mapping[assertion.condition], assertion.message});
     for (const Output &output : source.outputs)
       target->outputs.push_back({mapping[output.node], output.access});
+    addGuards();
     return std::move(target);
   }
 
+  /// For a node of program().
+  void addGuard(Guard guard) { guards.push_back(guard); }
+
 private:
+  void addGuards();
   Type narrowed(Type type) const {
     return options.narrowF64 && type.isF64()
                ? Float32Type::get(source.getContext())
@@ -61,13 +71,16 @@ private:
   }
   Node *simplify(const Node &node, ArrayRef<Node *> operands);
   Node *simplifyOp(const Node &node, ArrayRef<Node *> operands, Type type);
-  Node *simplifyDivision(Node *x, Node *y, Type type);
+  Node *simplifyDivision(const Node &node, Node *x, Node *y, Type type);
   Node *simplifyProduct(Node *x, Node *y, Type type);
 
   const RowProgram &source;
   const RewriteOptions &options;
   std::unique_ptr<RowProgram> target;
   llvm::DenseMap<const Node *, Node *> mapping;
+  Narrowing narrowing;
+  Magnitudes magnitudes;
+  std::vector<Guard> guards;
 };
 } // namespace
 
@@ -86,7 +99,7 @@ Node *Rewriter::simplifyOp(const Node &node, ArrayRef<Node *> operands,
       operands[0]->type == type)
     return operands[0];
   if (node.name == "arith.divf")
-    if (Node *better = simplifyDivision(operands[0], operands[1], type))
+    if (Node *better = simplifyDivision(node, operands[0], operands[1], type))
       return better;
   if (node.name == "arith.mulf")
     if (Node *better = simplifyProduct(operands[0], operands[1], type))
@@ -104,23 +117,43 @@ Node *Rewriter::simplifyOp(const Node &node, ArrayRef<Node *> operands,
   return target->op(node.name, type, operands, node.attributes);
 }
 
+/// True if x * (1 / divisor) may stand for x / divisor: it is the same number,
+/// or `mayRound` allows one more rounding.
+static bool hasInverse(double divisor, Type type, bool mayRound) {
+  const llvm::fltSemantics &format = cast<FloatType>(type).getFloatSemantics();
+  bool losesInfo = false;
+  APFloat inverse(1.0 / divisor);
+  inverse.convert(format, APFloat::rmNearestTiesToEven, &losesInfo);
+  APFloat same(divisor);
+  same.convert(format, APFloat::rmNearestTiesToEven, &losesInfo);
+  if (!inverse.isNormal() || !same.isNormal())
+    return false;
+  int exponent = 0;
+  return std::abs(std::frexp(divisor, &exponent)) == 0.5 || mayRound;
+}
+
+/// In types that hold few digits one more rounding shows.
+static bool isPrecise(Type type) { return type.isF32() || type.isF64(); }
+
 /// x / c = x * (1 / c), exact for powers of two, else within one more rounding;
 /// and one division a row instead of one an element.
-Node *Rewriter::simplifyDivision(Node *x, Node *y, Type type) {
+Node *Rewriter::simplifyDivision(const Node &node, Node *x, Node *y,
+                                 Type type) {
   if (std::optional<double> divisor = constantValue(y)) {
-    int exponent = 0;
-    bool isExact = std::abs(std::frexp(*divisor, &exponent)) == 0.5 &&
-                   std::abs(exponent) < 100;
-    if (isExact || (options.reassociate && std::isnormal(*divisor) &&
-                    std::abs(exponent) < 100))
-      return target->op("arith.mulf", type,
-                        {x, target->floatConstant(1.0 / *divisor, type)});
-    return nullptr;
+    if (!hasInverse(*divisor, type, options.reassociate && isPrecise(type)))
+      return nullptr;
+    return target->op("arith.mulf", type,
+                      {x, target->floatConstant(1.0 / *divisor, type)});
   }
-  if (!options.reciprocal || target->variesAlongColumns(y) ||
-      !target->variesAlongColumns(x))
+  if (!options.reciprocal || !isPrecise(type) ||
+      target->variesAlongColumns(y) || !target->variesAlongColumns(x))
     return nullptr;
   Node *one = target->floatConstant(1.0, type);
+  // The reciprocal of a denormal number is infinite.
+  Magnitude known = magnitudes[node.operands[1]], allowed = invertible(type);
+  if (known.low < allowed.low || known.high > allowed.high)
+    guards.push_back(
+        {y, std::ldexp(1.0, allowed.low), std::ldexp(1.0, allowed.high)});
   return target->op("arith.mulf", type,
                     {x, target->op("arith.divf", type, {one, y})});
 }
@@ -142,6 +175,36 @@ Node *Rewriter::simplifyProduct(Node *x, Node *y, Type type) {
   return target->op(
       "arith.addf", type,
       {target->op("arith.mulf", type, {x->operands[0], y}), product});
+}
+
+/// How much of a number has to be left in a difference: less, and what rounding
+/// took from the number shows.
+static double leastShare(Type type) {
+  return type.isF64() ? std::ldexp(1.0, -24) : 0.25;
+}
+
+static constexpr double infinity = std::numeric_limits<double>::infinity();
+
+/// Guards of what is not computed any more are dropped.
+void Rewriter::addGuards() {
+  for (const Guard &guard : source.guards)
+    if (Node *value = mapping.lookup(guard.value))
+      guards.push_back({value, guard.low, guard.high,
+                        guard.scale ? mapping.lookup(guard.scale) : nullptr});
+  for (const auto &[node, limit] : narrowing.limits)
+    guards.push_back(
+        {mapping[node], limit.low > -1100 ? std::ldexp(1.0, limit.low) : 0.0,
+         limit.high < 1100 ? std::ldexp(1.0, limit.high) : infinity});
+  for (const Node *node : narrowing.differences)
+    guards.push_back({mapping[node], leastShare(mapping[node]->type), infinity,
+                      mapping[node->operands[0]]});
+  llvm::DenseMap<Node *, bool> isLive;
+  for (Node *node : target->live())
+    isLive[node] = true;
+  for (const Guard &guard : guards)
+    if (isLive.lookup(guard.value) &&
+        (!guard.scale || isLive.lookup(guard.scale)))
+      target->guards.push_back(guard);
 }
 
 //===----------------------------------------------------------------------===//
@@ -254,10 +317,11 @@ combineMoments(std::unique_ptr<RowProgram> program) {
     Node *scaled = target.op("arith.mulf", type, {sum, inverse});
     rewriter.replace(found->mean,
                      target.op("arith.addf", type, {scaled, first}));
-    rewriter.replace(
-        found->squares,
+    Node *difference =
         target.op("arith.subf", type,
-                  {squares, target.op("arith.mulf", type, {scaled, sum})}));
+                  {squares, target.op("arith.mulf", type, {scaled, sum})});
+    rewriter.replace(found->squares, difference);
+    rewriter.addGuard({difference, leastShare(type), infinity, squares});
   }
   return changed ? rewriter.finish() : std::move(program);
 }
@@ -288,9 +352,14 @@ bool kernelbrain::strategy::hasF64Intermediates(const RowProgram &program) {
   });
 }
 
+bool kernelbrain::strategy::canGuardNarrowing(const RowProgram &program) {
+  return analyzeNarrowing(program).isGuarded;
+}
+
 bool kernelbrain::strategy::hasRowDivision(const RowProgram &program) {
   return llvm::any_of(program.live(), [&](Node *node) {
-    return node->isOp("arith.divf") && program.variesAlongColumns(node) &&
+    return node->isOp("arith.divf") && isPrecise(node->type) &&
+           program.variesAlongColumns(node) &&
            !program.variesAlongColumns(node->operands[1]) &&
            node->operands[1]->kind != Node::Kind::Constant;
   });

@@ -1,5 +1,6 @@
 //===- RowSpace.cpp - Knobs and the analytic model of row programs --------===//
 
+#include "RowRange.h"
 #include "RowStrategies.h"
 
 #include "llvm/ADT/StringSwitch.h"
@@ -206,9 +207,9 @@ private:
   static Json knob(const std::string &name) { return Json{{"knob", name}}; }
   void add(const std::string &name, std::vector<KnobValue> values,
            KnobValue otherwise, const std::string &description,
-           bool structural = false) {
+           bool structural = false, std::optional<KnobValue> safest = {}) {
     space.knobs.push_back(Knob{name, std::move(values), std::move(otherwise),
-                               description, structural});
+                               description, structural, std::move(safest)});
   }
   void addWidths();
   void addUnrolling();
@@ -345,10 +346,12 @@ void SpaceBuilder::addMath() {
     if (hasExp && isNonPositiveOnly)
       forms.push_back("flush");
     forms.push_back("split");
-    add("exp_form", forms, forms.front(), "how 2^n is multiplied in");
+    add("exp_form", forms, forms.front(), "how 2^n is multiplied in",
+        /*structural=*/false, forms.back());
     if (hasExp && isNonPositiveOnly)
       add("exp_base", {"e", "2"}, "e",
-          "2: the argument is rounded once more on the way to a power of two");
+          "2: the argument is rounded once more on the way to a power of two",
+          /*structural=*/false, "e");
     if (hasWide && !target.hasFeature("avx512vl"))
       space.constraints.push_back(
           Json::array({"or", Json::array({"==", knob("vector_bytes"), 64}),
@@ -358,25 +361,30 @@ void SpaceBuilder::addMath() {
     std::vector<KnobValue> degrees{int64_t(5), int64_t(6)};
     if (kernel.numerics.approxMath)
       degrees.insert(degrees.begin(), int64_t(4));
-    add("exp_degree", degrees, int64_t(5), "of the polynomial for e^x");
+    add("exp_degree", degrees, int64_t(5), "of the polynomial for e^x",
+        /*structural=*/false, int64_t(6));
   }
   if (hasMath(*program, "math.erf"))
     add("erf_degree", {int64_t(12), int64_t(13), int64_t(14)}, int64_t(13),
-        "of the polynomial for the error function");
+        "of the polynomial for the error function", /*structural=*/false,
+        int64_t(14));
 }
 
 void SpaceBuilder::addAlgebra() {
   if (defaultRewrites(kernel).narrowF64)
-    add("narrow_f64", {int64_t(0), int64_t(1)}, int64_t(1),
-        "compute f64 intermediates in f32", /*structural=*/true);
+    add("narrow_f64", {int64_t(0), int64_t(1)},
+        int64_t(canGuardNarrowing(*kernel.program)),
+        "compute f64 intermediates in f32, but for rows that leave its range",
+        /*structural=*/true, int64_t(0));
   if (kernel.numerics.reassociate && hasRowDivision(*kernel.program))
     add("reciprocal", {int64_t(0), int64_t(1)}, int64_t(1),
-        "divide once a row and multiply in the columns");
+        "divide once a row and multiply in the columns", /*structural=*/false,
+        int64_t(0));
   if (kernel.numerics.reassociate && hasMoments(*program))
     add("moments", {"separate", "one-sweep"}, "one-sweep",
         "sums of deviations in a sweep of their own, or with the mean about "
-        "a sample of the row",
-        /*structural=*/true);
+        "a sample of the row, but for rows where they cancel",
+        /*structural=*/true, "separate");
 }
 
 SearchSpace kernelbrain::strategy::commonSpace(const RowKernel &kernel,

@@ -72,6 +72,20 @@ static std::string textKnob(const Recipe &recipe, const std::string &name) {
   return value ? *value : "";
 }
 
+/// The program as it is written, in the plainest code: for few rows.
+static RowFallback fallbackFor(const RowKernel &kernel,
+                               const RowOptions &options) {
+  RewriteOptions rewrites;
+  rewrites.reassociate = kernel.numerics.reassociate;
+  RowFallback result{rewriteProgram(*kernel.program, rewrites), {}, options};
+  result.program->assertions.clear(); // they held
+  result.plan = planRows(*result.program, Keep::Nowhere);
+  result.options.unroll = result.options.pack = 1;
+  result.options.prefetchRows = result.options.prefetchElements = 0;
+  result.options.nontemporal.assign(options.nontemporal.size(), false);
+  return result;
+}
+
 RowDecisions kernelbrain::strategy::rowDecisions(const RowKernel &kernel,
                                                  const Recipe &recipe) {
   RowDecisions result;
@@ -118,7 +132,7 @@ public:
   RowStrategy(StringRef name, bool wantsReduction)
       : name(name), wantsReduction(wantsReduction),
         // Bump the number with every change of the code or of the knobs.
-        version(contentHash(name.str() + " 3")) {}
+        version(contentHash(name.str() + " 4")) {}
 
   StringRef getName() const override { return name; }
   StringRef getVersion() const override { return version; }
@@ -171,9 +185,12 @@ FailureOr<Instance> RowStrategy::instantiate(kb::KernelOp kernel,
   RowDecisions decisions = rowDecisions(rows, recipe);
   auto program = rewriteProgram(*rows.program, decisions.rewrites);
   RowPlan plan = planRows(*program, decisions.options.keep);
+  RowFallback fallback;
+  if (!program->guards.empty())
+    fallback = fallbackFor(rows, decisions.options);
   Instance instance;
-  instance.function =
-      emitRowProgram(*program, plan, decisions.options, kernel, module);
+  instance.function = emitRowProgram(*program, plan, decisions.options,
+                                     &fallback, kernel, module);
   bool isNontemporal = llvm::is_contained(decisions.options.nontemporal, true);
   instance.features = Json{{"strategy", name},
                            {"vector_bytes", decisions.vectorBytes},

@@ -36,12 +36,16 @@
 // TAIL: arith.select {{.*}} : vector<16xi1>
 // TAIL: vector.maskedstore
 
-// No f64, and one sweep before the one that writes.
+// No f64, and one sweep before the one that writes; then the test whether the row has to be done again in f64.
 // NORM-NOT: f64
 // NORM: scf.for
 // NORM: scf.for {{.*}} iter_args
 // NORM: scf.for
 // NORM-NOT: scf.for {{.*}} iter_args
+// NORM: arith.cmpf ole
+// NORM: scf.if
+// NORM-NEXT: } else {
+// NORM: scf.for {{.*}} -> (vector<16xf64>)
 // NORM: return
 
 // EMBED: scf.for

@@ -71,6 +71,19 @@ kb.kernel @exact ins(%x: tensor<8x16xf32>) outs(%y: tensor<8xf32>) attributes {n
   kb.yield %1 : tensor<8xf32>
 }
 
+// CHECK: nan: rowwise: a maximum or minimum of numbers may start from NaN
+kb.kernel @nan ins(%x: tensor<8x16xf32>) outs(%y: tensor<8xf32>) {
+  %nan = arith.constant 0x7FC00000 : f32
+  %0 = linalg.fill ins(%nan : f32) outs(%y : tensor<8xf32>) -> tensor<8xf32>
+  %1 = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+    ins(%x : tensor<8x16xf32>) outs(%0 : tensor<8xf32>) {
+  ^bb0(%a: f32, %s: f32):
+    %2 = arith.maxnumf %a, %s : f32
+    linalg.yield %2 : f32
+  } -> tensor<8xf32>
+  kb.yield %1 : tensor<8xf32>
+}
+
 // CHECK: empty: elementwise: it has no elements
 kb.kernel @empty ins(%x: tensor<0x16xf32>) outs(%y: tensor<0x16xf32>) {
   %0 = linalg.negf ins(%x : tensor<0x16xf32>) outs(%y : tensor<0x16xf32>) -> tensor<0x16xf32>

@@ -20,6 +20,7 @@ static SearchSpace space() {
   mode.values = {std::string("fast"), std::string("safe")};
   mode.otherwise = std::string("safe");
   mode.structural = true;
+  mode.safest = std::string("safe");
   space.knobs = {unroll, mode};
   space.constraints = {
       Json::array({"or", Json::array({"==", {{"knob", "mode"}}, "fast"}),
@@ -72,6 +73,15 @@ TEST(SearchSpace, SaysWhatIsWrong) {
   recipe.strategy = "tiles";
   EXPECT_EQ(space().violation(recipe),
             "the recipe is of strategy 'tiles', expected 'rows'");
+}
+
+TEST(SearchSpace, SafestTurnsOnlyKnobsThatHaveASafestValue) {
+  Recipe recipe = space().defaultRecipe();
+  recipe.knobs["unroll"] = int64_t(4);
+  recipe.knobs["mode"] = std::string("fast");
+  Recipe safe = space().safest(recipe);
+  EXPECT_EQ(safe.knobs["unroll"], KnobValue(int64_t(4)));
+  EXPECT_EQ(safe.knobs["mode"], KnobValue(std::string("safe")));
 }
 
 TEST(SearchSpace, RoundTripsAndCounts) {

@@ -141,6 +141,25 @@ TEST_F(ProposerTest, RepairsLeanToDefaults) {
   EXPECT_GT(healed(StepKind::Repair), healed(StepKind::Small));
 }
 
+TEST_F(ProposerTest, WrongResultsAreRepairedByTheSafestValues) {
+  work.spaces = {tilesSpace()};
+  work.spaces[0].knobs[0].safest = work.spaces[0].knobs[0].values[0];
+  Recipe safe = context.parent.recipe = work.spaces[0].defaultRecipe();
+  safe.knobs[work.spaces[0].knobs[0].name] = work.spaces[0].knobs[0].values[0];
+  context.parent.recipe.knobs[work.spaces[0].knobs[0].name] =
+      work.spaces[0].knobs[0].values.back();
+  context.parent.measurement.disposition = Disposition::Incorrect;
+  EXPECT_EQ(ask(builtin, StepKind::Repair).recipe, safe);
+  seen.insert(safe.hash()); // once
+  EXPECT_FALSE(ask(builtin, StepKind::Repair).recipe == safe);
+  seen.clear();
+  context.parent.measurement.disposition = Disposition::Crashed;
+  int same = 0;
+  for (uint64_t seed = 0; seed < 20; ++seed)
+    same += ask(builtin, StepKind::Repair, seed).recipe == safe;
+  EXPECT_LT(same, 20);
+}
+
 TEST_F(ProposerTest, LargeStepsLeaveThePool) {
   VariantView member;
   member.recipe = rowsSpace().defaultRecipe();

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -43,6 +44,8 @@ struct Knob {
   KnobValue otherwise;           ///< the default: the analytic model's choice
   std::string description;
   bool structural = false; ///< changes the shape of the code, not just a factor
+  /// The value with the smallest numerical error, where values differ in that.
+  std::optional<KnobValue> safest = {};
 };
 
 /// What a strategy offers for one kernel on one target.
@@ -55,6 +58,8 @@ struct SearchSpace {
 
   /// The recipe with every knob at its default.
   Recipe defaultRecipe() const;
+  /// `recipe` with every knob that has a safest value at it.
+  Recipe safest(Recipe recipe) const;
   const Knob *find(const std::string &name) const;
   /// Empty if `recipe` names every knob, in its domain, and all constraints
   /// hold; else what is wrong: "knob 'unroll' has no value 3 (one of 1, 2, 4)".

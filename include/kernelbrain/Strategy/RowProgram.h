@@ -54,8 +54,10 @@ enum class ReduceKind {
   MulF,
   MaximumF,
   MinimumF,
-  MaxNumF,
+  MaxNumF, ///< drops NaN, that of the init too
   MinNumF,
+  MaxSelectF, ///< `x > old ? x : old`: drops NaN, but keeps one of the init
+  MinSelectF,
   AddI,
   MulI,
   AndI,
@@ -115,6 +117,14 @@ struct Assertion {
   std::string message;
 };
 
+/// A condition under which a rewritten program is right in a row:
+/// low * |scale| <= |value| <= high, without NaN.
+struct Guard {
+  Node *value = nullptr; ///< without columns
+  double low = 0, high = 0;
+  Node *scale = nullptr; ///< 1 if null
+};
+
 class RowProgram {
 public:
   /// The extents of the axes: rows, then columns. An imported program has one
@@ -126,6 +136,9 @@ public:
   unsigned vectorAxis = 0;
   std::vector<Output> outputs;
   std::vector<Assertion> assertions;
+  /// Rows where one does not hold have to be computed by the program that was
+  /// rewritten.
+  std::vector<Guard> guards;
   /// Extents of all arguments, and the tuning extent of each dynamic dimension.
   llvm::SmallVector<llvm::SmallVector<int64_t>> shapes;
   llvm::SmallVector<mlir::Type> elementTypes;
@@ -204,12 +217,16 @@ struct RewriteOptions {
   bool oneSweepMoments = false; ///< sums of x - s and of its square at once
 };
 
-/// Returns the program with its expressions rewritten.
+/// Returns the program with its expressions rewritten. Where that is right for
+/// some rows only, as numbers leave the range of f32 or cancel, the program has
+/// guards that tell.
 std::unique_ptr<RowProgram> rewriteProgram(const RowProgram &program,
                                            const RewriteOptions &options);
 /// True if the option would change anything.
 bool hasMoments(const RowProgram &program);
 bool hasF64Intermediates(const RowProgram &program);
+/// True if guards tell wherever f32 is too narrow for the f64 intermediates.
+bool canGuardNarrowing(const RowProgram &program);
 /// True if some matrix is divided by a value of its row.
 bool hasRowDivision(const RowProgram &program);
 

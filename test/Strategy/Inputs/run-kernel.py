@@ -98,7 +98,11 @@ def make_input(rng, shape, dtype, arguments):
         return (rng.standard_normal(shape).astype(np.float32).view(np.uint32) >> 16).astype(np.uint16).view(np.int16)
     if arguments.edges and dtype == np.float32 and len(shape) > 1:
         return edge_values(rng, shape)
-    return (rng.standard_normal(shape) * arguments.scale + arguments.shift).astype(dtype)
+    values = rng.standard_normal(shape) * arguments.scale + arguments.shift
+    if arguments.spread and len(shape) > 1:
+        values[::3] /= arguments.scale
+        values[1::3, shape[-1] // 16:] /= arguments.scale
+    return values.astype(dtype)
 
 
 def guarded(array, offset):
@@ -152,6 +156,8 @@ def main():
     parser.add_argument("--index", type=int, help="the value of all integers")
     parser.add_argument("--scale", type=float, default=1.0)
     parser.add_argument("--shift", type=float, default=0.0)
+    parser.add_argument("--spread", action="store_true", help="--scale not in every third row, and only in the first "
+                        "elements of the next one")
     parser.add_argument("--offset", type=int, default=0, help="bytes of the results past a cache line")
     parser.add_argument("--ulp", type=float, default=4.0)
     arguments = parser.parse_args()

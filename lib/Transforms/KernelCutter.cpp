@@ -5,20 +5,10 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 
 using namespace mlir;
 using namespace kernelbrain;
-
-/// Calls `visit` for what `op` and its body use from outside `op`.
-static void forEachOutsideOperand(Operation *op,
-                                  function_ref<void(Value)> visit) {
-  op->walk<WalkOrder::PreOrder>([&](Operation *inner) {
-    for (Value operand : inner->getOperands())
-      if (inner == op ||
-          !op->isAncestor(operand.getParentBlock()->getParentOp()))
-        visit(operand);
-  });
-}
 
 static bool isTensor(Value value) {
   return isa<RankedTensorType>(value.getType());
@@ -36,15 +26,14 @@ bool KernelCutter::isOnlyMemory(OpOperand &operand) {
          llvm::is_contained(results, op.getTiedOpResult(&operand));
 }
 
-void KernelCutter::forEachTensor(Operation *op,
-                                 function_ref<void(Value)> visit) {
+void KernelCutter::forEachRead(Operation *op, function_ref<void(Value)> visit) {
   llvm::SmallPtrSet<OpOperand *, 2> memory;
   for (OpOperand &operand : op->getOpOperands())
     if (isOnlyMemory(operand))
       memory.insert(&operand);
   op->walk<WalkOrder::PreOrder>([&](Operation *inner) {
     for (OpOperand &operand : inner->getOpOperands())
-      if (isTensor(operand.get()) && !memory.contains(&operand) &&
+      if (!memory.contains(&operand) &&
           (inner == op ||
            !op->isAncestor(operand.get().getParentBlock()->getParentOp())))
         visit(operand.get());
@@ -59,6 +48,8 @@ static bool isRepeatable(tensor::ExtractSliceOp slice) {
 // Reshapes stay outside, where they cost nothing; slices go inside, for a
 // kernel reads dense tensors only.
 void KernelCutter::collectBorders(Value value) {
+  if (!isTensor(value))
+    return;
   Value cut = value, root = value;
   while (Node *node = graph.nodeOf(root)) {
     if (isInside(node) || node->role != Role::View)
@@ -77,11 +68,7 @@ void KernelCutter::collectBorders(Value value) {
     borders[root].insert(cut);
     return;
   }
-  forEachTensor(node->op, [&](Value operand) { collectBorders(operand); });
-}
-
-void KernelCutter::needOperands(Operation *op) {
-  forEachTensor(op, [&](Value operand) { need(operand); });
+  forEachRead(node->op, [&](Value operand) { collectBorders(operand); });
 }
 
 void KernelCutter::need(Value value) {
@@ -90,10 +77,16 @@ void KernelCutter::need(Value value) {
     return;
   }
   Node *node = graph.nodeOf(value);
-  if (isInside(node) || carried.contains(node->op))
+  // Scalars from outside are cloned where they are used.
+  if (isTensor(value) || isInside(node))
+    need(node->op);
+}
+
+void KernelCutter::need(Operation *op) {
+  if (ops.contains(op))
     return;
-  needOperands(node->op);
-  carried.insert(node->op);
+  forEachRead(op, [&](Value operand) { need(operand); });
+  ops.insert(op);
 }
 
 bool KernelCutter::isUsedOutside(Value value) {
@@ -138,16 +131,11 @@ bool KernelCutter::canRecover(Value scalar) {
 
 std::string KernelCutter::planScalars() {
   bool areRecoverable = true;
-  auto check = [&](Operation *op) {
-    forEachOutsideOperand(op, [&](Value operand) {
+  for (Operation *op : ops)
+    forEachRead(op, [&](Value operand) {
       if (!isTensor(operand))
         areRecoverable &= canRecover(operand);
     });
-  };
-  for (Node *node : region.nodes)
-    check(node->op);
-  for (Operation *op : carried)
-    check(op);
   return areRecoverable ? "" : "captures a scalar that is not a constant";
 }
 
@@ -224,11 +212,16 @@ std::string KernelCutter::plan() {
   if (results.empty())
     return "has no result that is used";
   for (Node *node : region.nodes)
-    forEachTensor(node->op, [&](Value operand) { collectBorders(operand); });
+    forEachRead(node->op, [&](Value operand) { collectBorders(operand); });
   for (auto &[root, forms] : borders)
     border.insert(forms.size() == 1 ? forms.front() : root);
+  // In the order in which the results need them, not in that of the program:
+  // kernels that compute the same are then equal.
   for (Node *node : region.nodes)
-    needOperands(node->op);
+    if (node->asserts || !isMemoryEffectFree(node->op))
+      need(node->op);
+  for (Value result : results)
+    need(result.getDefiningOp());
   std::string reason = planScalars();
   return reason.empty() ? planSizes() : reason;
 }

@@ -45,14 +45,14 @@ private:
   /// A destination from outside whose value the operation does not read: the
   /// kernel needs it for nothing but memory.
   bool isOnlyMemory(mlir::OpOperand &operand);
-  /// Calls `visit` for the tensors from outside `op` that a clone of it needs.
-  void forEachTensor(mlir::Operation *op,
-                     llvm::function_ref<void(mlir::Value)> visit);
+  /// Calls `visit` for what a clone of `op` needs from outside `op`.
+  void forEachRead(mlir::Operation *op,
+                   llvm::function_ref<void(mlir::Value)> visit);
   void replaceMemory(mlir::Operation *op, mlir::Operation *clone);
   mlir::Value givenDestination(mlir::Value result);
   void collectBorders(mlir::Value value);
   void need(mlir::Value value);
-  void needOperands(mlir::Operation *op);
+  void need(mlir::Operation *op);
   bool isUsedOutside(mlir::Value value);
   bool canRecover(mlir::Value scalar);
   std::optional<DimKey> argumentWithExtent(unsigned extentClass);
@@ -70,7 +70,8 @@ private:
   llvm::MapVector<mlir::Value, llvm::SmallSetVector<mlir::Value, 2>> borders;
   llvm::SetVector<mlir::Value> inputs;
   llvm::SmallVector<mlir::Value> results;
-  llvm::SetVector<mlir::Operation *> carried;
+  /// What is cloned into the kernel, in the order of the clones.
+  llvm::SetVector<mlir::Operation *> ops;
   llvm::DenseSet<mlir::Value> border;
   /// Extents of dynamic results, in the program.
   llvm::SmallVector<llvm::SmallVector<mlir::OpFoldResult>> sizes;

@@ -108,11 +108,6 @@ kb::KernelOp KernelCutter::build(ModuleOp module, StringRef name) {
                                 ValueRange(getInputs()).getTypes(),
                                 ValueRange(results).getTypes());
   mapping.map(getInputs(), kernel.getInputs());
-  SmallVector<Operation *> ops(carried.begin(), carried.end());
-  for (Node *node : region.nodes)
-    ops.push_back(node->op);
-  llvm::sort(ops,
-             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
   builder.setInsertionPointToEnd(&kernel.getBody().front());
   for (Operation *op : ops) {
     cloneScalars(op, builder);

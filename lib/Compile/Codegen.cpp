@@ -6,6 +6,8 @@
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
+#include "llvm/IR/AutoUpgrade.h"
+#include "llvm/IR/DataLayout.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
@@ -41,6 +43,30 @@ CodeGenerator::create(const Target &target) {
   return generator;
 }
 
+std::string CodeGenerator::mismatch(StringRef triple, StringRef layout) const {
+  const Triple &own = machine->getTargetTriple();
+  Triple other(Triple::normalize(triple));
+  if (!triple.empty() &&
+      (other.getArch() != own.getArch() || other.getOS() != own.getOS() ||
+       other.getEnvironment() != own.getEnvironment()))
+    return ("the module is for '" + triple + "', this code is for '" +
+            own.str() + "'")
+        .str();
+  if (layout.empty())
+    return "";
+  Expected<DataLayout> parsed =
+      DataLayout::parse(UpgradeDataLayoutString(layout, own.str()));
+  if (!parsed)
+    return "the module has an invalid data layout: " +
+           toString(parsed.takeError());
+  DataLayout expected = machine->createDataLayout();
+  if (*parsed != expected)
+    return ("the module has the data layout '" + layout + "', this code '" +
+            expected.getStringRepresentation() + "'")
+        .str();
+  return "";
+}
+
 void CodeGenerator::prepare(Module &module) const {
   module.setDataLayout(machine->createDataLayout());
   module.setTargetTriple(machine->getTargetTriple());
@@ -54,7 +80,7 @@ void CodeGenerator::prepare(Module &module) const {
   }
 }
 
-void CodeGenerator::optimize(Module &module) const {
+void CodeGenerator::optimize(Module &module, bool bounded) const {
   LoopAnalysisManager loops;
   FunctionAnalysisManager functions;
   CGSCCAnalysisManager sccs;
@@ -70,7 +96,12 @@ void CodeGenerator::optimize(Module &module) const {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, sccs, modules);
-  builder.buildPerModuleDefaultPipeline(OptimizationLevel::O3)
+  bool isLarge = any_of(module, [](const Function &function) {
+    return function.getInstructionCount() > maxAggressiveInstructions;
+  });
+  builder
+      .buildPerModuleDefaultPipeline(bounded && isLarge ? OptimizationLevel::O2
+                                                        : OptimizationLevel::O3)
       .run(module, modules);
 }
 

@@ -10,7 +10,6 @@
 #include "kernelbrain/Compile/VariantBuilder.h"
 #include "kernelbrain/Dialect/KB/KB.h"
 #include "kernelbrain/Transforms/Pipelines.h"
-#include "mlir/Conversion/Passes.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -116,9 +115,11 @@ static bool holdsTosa(ModuleOp module) {
 }
 
 static void prepareFunctions(ModuleOp module) {
-  for (Operation &op : llvm::make_early_inc_range(*module.getBody()))
-    if (isa<ModuleOp>(op))
-      op.erase();
+  for (auto nested : llvm::make_early_inc_range(module.getOps<ModuleOp>())) {
+    if (nested.getSymName() != kb::KBDialect::getKernelsModuleName())
+      nested.emitWarning("is not compiled: it is in a module");
+    nested.erase();
+  }
   MLIRContext *context = module.getContext();
   auto internal = LLVM::LinkageAttr::get(context, LLVM::Linkage::Internal);
   for (auto function : module.getOps<func::FuncOp>()) {
@@ -134,21 +135,11 @@ static void prepareFunctions(ModuleOp module) {
 
 /// The passes of the stock lowering down to loops over buffers.
 static LogicalResult lowerToLoops(ModuleOp module) {
-  PassManager tosa(module.getContext());
-  addLowerTosaPasses(tosa);
-  if (holdsTosa(module) && failed(tosa.run(module)))
-    return failure();
-  std::string pipeline =
-      "func.func(linalg-fuse-elementwise-ops),canonicalize,cse,"
-      "one-shot-bufferize{bufferize-function-boundaries "
-      "allow-return-allocs-from-loops "
-      "function-boundary-type-conversion=identity-layout-map}";
-  if (failed(runPipeline(module, pipeline)))
-    return failure();
-  PassManager free(module.getContext());
-  addDeallocationPasses(free);
-  free.addPass(createConvertBufferizationToMemRefPass());
-  if (failed(free.run(module)))
+  PassManager passes(module.getContext());
+  if (holdsTosa(module))
+    addLowerTosaPasses(passes);
+  addBufferizePasses(passes);
+  if (failed(passes.run(module)))
     return failure();
   orderConstants(module);
   copyByLoops(module);
@@ -181,8 +172,10 @@ static LogicalResult lowerProgram(ModuleOp module, const Target &target) {
 // Code
 //===----------------------------------------------------------------------===//
 
-static FailureOr<Program>
-generate(ModuleOp module, const ProgramOptions &options, Program program) {
+static FailureOr<Program> generate(ModuleOp module,
+                                   const ProgramOptions &options,
+                                   const CodeGenerator &generator,
+                                   Program program) {
   auto fail = [&](const Error &error) {
     return module.emitError(error.message), failure();
   };
@@ -190,18 +183,15 @@ generate(ModuleOp module, const ProgramOptions &options, Program program) {
   auto llvmModule = translateModuleToLLVMIR(module, context, "program");
   if (!llvmModule)
     return failure();
-  auto generator = CodeGenerator::create(options.target);
-  if (!generator)
-    return fail(generator.error());
-  (*generator)->prepare(*llvmModule);
+  generator.prepare(*llvmModule);
   program.manifest.irHash = bitcodeHash(*llvmModule);
-  (*generator)->optimize(*llvmModule);
+  generator.optimize(*llvmModule);
   program.manifest.features = irFeatures(*llvmModule, options.target);
-  auto object = (*generator)->emitObject(*llvmModule);
+  auto object = generator.emitObject(*llvmModule);
   if (!object)
     return fail(object.error());
   program.manifest.codeHash = objectFacts(*object).codeHash;
-  auto manifest = manifestObject(program.manifest, **generator);
+  auto manifest = manifestObject(program.manifest, generator);
   if (!manifest)
     return fail(manifest.error());
   auto linker = Linker::create();
@@ -215,10 +205,29 @@ generate(ModuleOp module, const ProgramOptions &options, Program program) {
   return std::move(program);
 }
 
+/// A module may say for which machine it was made.
+static LogicalResult checkMachine(ModuleOp module,
+                                  const CodeGenerator &generator) {
+  auto text = [&](StringRef name) {
+    auto attribute = module->getAttrOfType<StringAttr>(name);
+    return attribute ? attribute.getValue() : StringRef();
+  };
+  std::string mismatch =
+      generator.mismatch(text(LLVM::LLVMDialect::getTargetTripleAttrName()),
+                         text(LLVM::LLVMDialect::getDataLayoutAttrName()));
+  if (mismatch.empty())
+    return success();
+  return module.emitError(mismatch);
+}
+
 FailureOr<Program> compileProgram(ModuleOp module,
                                   const ProgramOptions &options) {
   preloadDialects(*module.getContext());
-  if (options.promoteFloats && failed(promoteFloats(module)))
+  auto generator = CodeGenerator::create(options.target);
+  if (!generator)
+    return module.emitError(generator.error().message), failure();
+  if (failed(checkMachine(module, **generator)) ||
+      (options.promoteFloats && failed(promoteFloats(module))))
     return failure();
   Program program;
   program.manifest.kind = "program";
@@ -226,7 +235,7 @@ FailureOr<Program> compileProgram(ModuleOp module,
   program.manifest.target = toJson(options.target);
   if (failed(lowerProgram(module, options.target)))
     return failure();
-  return generate(module, options, std::move(program));
+  return generate(module, options, **generator, std::move(program));
 }
 
 } // namespace kernelbrain::compile

@@ -62,6 +62,10 @@ private:
     return rewritten ? *rewritten->getOps<kb::KernelOp>().begin()
                      : kb::KernelOp(kernel.op);
   }
+  /// One of the strategies that always exist.
+  bool isReserved() const {
+    return recipe.strategy == "stock" || recipe.strategy == "reference";
+  }
   void enter(const char *stage);
   bool fail(Disposition disposition, std::string reason);
   /// For a stage that has emitted diagnostics.
@@ -156,7 +160,7 @@ bool VariantBuild::checkLegality() {
       return failWithDiagnostic(Disposition::InvalidRecipe,
                                 "the payload is not legal");
   }
-  if (recipe.strategy == "stock" || recipe.strategy == "reference")
+  if (isReserved())
     return checkReserved();
   const Target &target = toolchain.target;
   for (const auto &strategy : toolchain.strategies) {
@@ -234,7 +238,7 @@ bool VariantBuild::generate() {
   if (!translate())
     return false;
   enter("optimize");
-  toolchain.codeGenerator->optimize(*llvmModule);
+  toolchain.codeGenerator->optimize(*llvmModule, /*bounded=*/isReserved());
   if (output == Output::OptimizedText) {
     llvm::raw_string_ostream(result.bytes) << *llvmModule;
     return true;

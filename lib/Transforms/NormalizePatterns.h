@@ -17,6 +17,11 @@ void populateScalarPatterns(mlir::RewritePatternSet &patterns);
 /// of their users; what a product or convolution adds to becomes an epilogue.
 void populateStructurePatterns(mlir::RewritePatternSet &patterns);
 
+/// Softmax and packs, which are no loops by themselves, become operations that
+/// are; those with the marker `kb.skip` only if `takesSkipped`.
+void populateDecomposePatterns(mlir::RewritePatternSet &patterns,
+                               bool takesSkipped);
+
 /// Gathers through constant index tensors that hold an affine function of
 /// their position become ordinary operands.
 void populateGatherPatterns(mlir::RewritePatternSet &patterns);

@@ -77,6 +77,7 @@ void kernelbrain::addDeallocationPasses(OpPassManager &passes) {
 }
 
 void kernelbrain::addBufferizePasses(OpPassManager &passes) {
+  addDecomposePasses(passes);
   passes.addNestedPass<func::FuncOp>(createLinalgElementwiseOpFusionPass());
   addSimplifyPasses(passes);
   bufferization::OneShotBufferizePassOptions options;
@@ -93,6 +94,7 @@ void kernelbrain::addBufferizePasses(OpPassManager &passes) {
 }
 
 void kernelbrain::addBaselinePasses(OpPassManager &passes) {
+  addDecomposePasses(passes);
   passes.addNestedPass<func::FuncOp>(createLinalgElementwiseOpFusionPass());
   addSimplifyPasses(passes);
   passes.addPass(bufferization::createEmptyTensorEliminationPass());

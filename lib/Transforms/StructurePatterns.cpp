@@ -33,23 +33,6 @@ struct GeneralizeOthers : OpInterfaceRewritePattern<linalg::LinalgOp> {
   }
 };
 
-struct DecomposeAggregate
-    : OpInterfaceRewritePattern<linalg::AggregatedOpInterface> {
-  using OpInterfaceRewritePattern::OpInterfaceRewritePattern;
-
-  LogicalResult matchAndRewrite(linalg::AggregatedOpInterface op,
-                                PatternRewriter &rewriter) const override {
-    auto softmax = dyn_cast<linalg::SoftmaxOp>(op.getOperation());
-    if (!softmax || isSkipped(softmax) || !softmax.hasPureTensorSemantics())
-      return failure();
-    FailureOr<SmallVector<Value>> results = op.decomposeOperation(rewriter);
-    if (failed(results))
-      return failure();
-    rewriter.replaceOp(op, *results);
-    return success();
-  }
-};
-
 /// If `op` only copies its one input, broadcast or permuted, returns the map
 /// from points of its result to points of the input.
 AffineMap copyMap(linalg::GenericOp op) {
@@ -203,6 +186,6 @@ struct MoveBias : OpInterfaceRewritePattern<linalg::LinalgOp> {
 } // namespace
 
 void kernelbrain::populateStructurePatterns(RewritePatternSet &patterns) {
-  patterns.add<GeneralizeOthers, DecomposeAggregate, ComposeBroadcast,
-               DropUnreadFill, MoveBias>(patterns.getContext());
+  patterns.add<GeneralizeOthers, ComposeBroadcast, DropUnreadFill, MoveBias>(
+      patterns.getContext());
 }

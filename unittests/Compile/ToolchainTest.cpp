@@ -52,6 +52,76 @@ TEST(HostTargetTest, RefusesAnUnknownCpu) {
   EXPECT_EQ(target.error().message, "unknown CPU 'z80'");
 }
 
+#ifdef __x86_64__
+/// The size after optimisation of a function with `count` loops.
+size_t optimizedSize(unsigned count, bool bounded) {
+  std::string text = R"(
+    declare float @llvm.exp.f32(float)
+    define void @f(ptr %x) {
+    entry:
+      br label %loop0)";
+  for (unsigned index = 0; index < count; ++index) {
+    std::string loop = R"(
+    loop#:
+      %k# = phi i64 [0, %from], [%n#, %loop#]
+      %p# = getelementptr float, ptr %x, i64 %k#
+      %v# = load float, ptr %p#
+      %e# = call float @llvm.exp.f32(float %v#)
+      store float %e#, ptr %p#
+      %n# = add i64 %k#, 1
+      %c# = icmp ne i64 %n#, 48
+      br i1 %c#, label %loop#, label %to)";
+    auto replace = [&](const std::string &from, const std::string &to) {
+      for (size_t at; (at = loop.find(from)) != std::string::npos;)
+        loop.replace(at, from.size(), to);
+    };
+    replace("#", std::to_string(index));
+    replace("%from",
+            index == 0 ? "%entry" : "%loop" + std::to_string(index - 1));
+    replace("%to",
+            index + 1 == count ? "%done" : "%loop" + std::to_string(index + 1));
+    text += loop;
+  }
+  text += R"(
+    done:
+      ret void
+    })";
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic diagnostic;
+  auto module = llvm::parseAssemblyString(text, diagnostic, context);
+  EXPECT_TRUE(module) << diagnostic.getMessage().str();
+  auto generator = CodeGenerator::create(*makeTarget("x86-64-v3"));
+  (*generator)->prepare(*module);
+  (*generator)->optimize(*module, bounded);
+  return module->getFunction("f")->getInstructionCount();
+}
+
+TEST(CodegenTest, BoundedOptimisationUnrollsLargeFunctionsLess) {
+  EXPECT_EQ(optimizedSize(1, true), optimizedSize(1, false));
+  EXPECT_LT(optimizedSize(27, true), 5 * optimizedSize(1, true));
+}
+
+TEST(CodegenTest, KnowsForeignMachines) {
+  auto generator = CodeGenerator::create(*makeTarget());
+  ASSERT_TRUE(generator);
+  const CodeGenerator &own = **generator;
+  EXPECT_EQ(own.mismatch("", ""), "");
+  EXPECT_EQ(own.mismatch("x86_64-unknown-linux-gnu", ""), "");
+  EXPECT_EQ(own.mismatch("", "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-"
+                             "f80:128-n8:16:32:64-S128"),
+            ""); // What LLVM 17 wrote.
+  EXPECT_NE(own.mismatch("aarch64-unknown-linux-gnu", "")
+                .find("the module is for 'aarch64-unknown-linux-gnu'"),
+            std::string::npos);
+  EXPECT_NE(own.mismatch("x86_64-pc-windows-msvc", ""), "");
+  EXPECT_NE(own.mismatch("", "E-m:e-i64:64-n32:64")
+                .find("the module has the data layout 'E-m:e-i64:64-n32:64'"),
+            std::string::npos);
+  EXPECT_NE(own.mismatch("", "nonsense").find("invalid data layout"),
+            std::string::npos);
+}
+#endif
+
 class LinkTest : public testing::Test {
 protected:
   /// Compiles LLVM IR.

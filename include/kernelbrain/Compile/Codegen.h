@@ -5,6 +5,7 @@
 
 #include "kernelbrain/Core/Target.h"
 #include "kernelbrain/Support/Result.h"
+#include "llvm/ADT/StringRef.h"
 
 #include <memory>
 #include <string>
@@ -22,11 +23,21 @@ public:
   static Result<std::unique_ptr<CodeGenerator>> create(const Target &target);
   ~CodeGenerator();
 
+  /// Why code for a machine with this target triple and data layout cannot be
+  /// made here; empty if it can. Empty texts fit every machine.
+  std::string mismatch(llvm::StringRef triple, llvm::StringRef layout) const;
+
   /// Sets triple and data layout, and the target's CPU and features on every
   /// definition that has none.
   void prepare(llvm::Module &module) const;
-  /// The O3 pipeline, loop and SLP vectorisers on.
-  void optimize(llvm::Module &module) const;
+  /// The O3 pipeline, loop and SLP vectorisers on. `bounded`: O2 if a function
+  /// has more than `maxAggressiveInstructions`. What O3 does more is to unroll
+  /// loops of hundreds of iterations, which takes up to five times as long to
+  /// compile and gained nothing in kernels of that size.
+  void optimize(llvm::Module &module, bool bounded = false) const;
+
+  static constexpr unsigned maxAggressiveInstructions = 180;
+
   /// Position independent object code.
   Result<std::string> emitObject(llvm::Module &module) const;
   /// The same as text.

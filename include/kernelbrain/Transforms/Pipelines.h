@@ -20,6 +20,10 @@ namespace kernelbrain {
 /// TOSA to linalg, tensor and arith. For modules that hold tosa operations.
 void addLowerTosaPasses(mlir::OpPassManager &passes);
 
+/// Linalg operations that are no loops by themselves (softmax, packs, Winograd
+/// transforms) to those that are. The pipelines to memrefs begin with it.
+void addDecomposePasses(mlir::OpPassManager &passes);
+
 /// Tensors to memrefs, freed; elementwise operations are fused before.
 /// Functions that return tensors return memrefs of identity layout.
 void addBufferizePasses(mlir::OpPassManager &passes);

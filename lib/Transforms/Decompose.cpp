@@ -1,0 +1,88 @@
+//===- Decompose.cpp - Linalg operations that are no loops ----------------===//
+
+#include "NormalizePatterns.h"
+#include "kernelbrain/Dialect/KB/KB.h"
+#include "kernelbrain/Transforms/Pipelines.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Pass/Pass.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+
+namespace {
+
+bool isSkipped(Operation *op) {
+  return op->hasAttr(kernelbrain::kb::KBDialect::getSkipMarkerName());
+}
+
+struct DecomposeSoftmax : OpRewritePattern<linalg::SoftmaxOp> {
+  DecomposeSoftmax(MLIRContext *context, bool takesSkipped)
+      : OpRewritePattern(context), takesSkipped(takesSkipped) {}
+
+  LogicalResult matchAndRewrite(linalg::SoftmaxOp op,
+                                PatternRewriter &rewriter) const override {
+    if ((isSkipped(op) && !takesSkipped) || !op.hasPureTensorSemantics())
+      return failure();
+    FailureOr<SmallVector<Value>> results = op.decomposeOperation(rewriter);
+    if (failed(results))
+      return failure();
+    rewriter.replaceOp(op, *results);
+    return success();
+  }
+
+  bool takesSkipped;
+};
+
+/// Packs become pads, reshapes and transpositions, unpacks the reverse.
+template <typename OpT, auto lower> struct LowerPack : OpRewritePattern<OpT> {
+  LowerPack(MLIRContext *context, bool takesSkipped)
+      : OpRewritePattern<OpT>(context), takesSkipped(takesSkipped) {}
+
+  LogicalResult matchAndRewrite(OpT op,
+                                PatternRewriter &rewriter) const override {
+    if ((isSkipped(op) && !takesSkipped) || !op.hasPureTensorSemantics())
+      return failure();
+    rewriter.setInsertionPoint(op);
+    return failure(failed(lower(rewriter, op, /*asSlice=*/false)));
+  }
+
+  bool takesSkipped;
+};
+
+struct DecomposePass : PassWrapper<DecomposePass, OperationPass<ModuleOp>> {
+  MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DecomposePass)
+  StringRef getName() const override { return "Decompose"; }
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<affine::AffineDialect, arith::ArithDialect,
+                    linalg::LinalgDialect, math::MathDialect, scf::SCFDialect,
+                    tensor::TensorDialect>();
+  }
+  void runOnOperation() override {
+    RewritePatternSet patterns(&getContext());
+    kernelbrain::populateDecomposePatterns(patterns, /*takesSkipped=*/true);
+    linalg::populateDecomposeWinogradOpsPatterns(patterns);
+    if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
+      signalPassFailure();
+  }
+};
+
+} // namespace
+
+void kernelbrain::populateDecomposePatterns(RewritePatternSet &patterns,
+                                            bool takesSkipped) {
+  patterns.add<DecomposeSoftmax, LowerPack<linalg::PackOp, linalg::lowerPack>,
+               LowerPack<linalg::UnPackOp, linalg::lowerUnPack>>(
+      patterns.getContext(), takesSkipped);
+}
+
+void kernelbrain::addDecomposePasses(OpPassManager &passes) {
+  passes.addPass(std::make_unique<DecomposePass>());
+}

@@ -56,6 +56,21 @@ bool remarkIndexWidth(ModuleOp module) {
   return true;
 }
 
+/// Kernels are those of one module; those inside it are the user's own affair.
+void remarkNested(ModuleOp module) {
+  for (Operation &op : *module.getBody()) {
+    if (!op.hasTrait<OpTrait::SymbolTable>() ||
+        SymbolTable::getSymbolName(&op) ==
+            kb::KBDialect::getKernelsModuleName())
+      continue;
+    op.walk([](func::FuncOp function) {
+      if (!function.isExternal() &&
+          !function->hasAttr(kb::KBDialect::getSkipMarkerName()))
+        function.emitRemark("stays as it is: it is in a nested module");
+    });
+  }
+}
+
 void OutlinePass::runOnOperation() {
   if (failed(checkKernelsName(getOperation())))
     return signalPassFailure();
@@ -71,6 +86,7 @@ void OutlinePass::runOnOperation() {
       return signalPassFailure();
     }
   }
+  remarkNested(getOperation());
   if (normalize) {
     OpPassManager pipeline(ModuleOp::getOperationName());
     pipeline.addPass(createNormalizePass());

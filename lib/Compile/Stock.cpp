@@ -6,6 +6,7 @@
 #include "kernelbrain/Transforms/Pipelines.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/Pass/PassManager.h"
 
 using namespace mlir;
 
@@ -49,6 +50,10 @@ static func::FuncOp makeFunction(kb::KernelOp kernel, ModuleOp module) {
 FailureOr<strategy::Instance>
 instantiateStock(kb::KernelOp kernel, StringRef pipeline, ModuleOp module) {
   func::FuncOp function = makeFunction(kernel, module);
+  PassManager decompose(module.getContext());
+  addDecomposePasses(decompose);
+  if (failed(decompose.run(module)))
+    return failure();
   if (!pipeline.empty() && failed(runPipeline(module, pipeline)))
     return failure();
   if (failed(runPipeline(

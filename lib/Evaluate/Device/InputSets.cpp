@@ -139,16 +139,11 @@ public:
         double magnitude = std::exp2((2 * uniformOf(bits) - 1) * range);
         return mix(bits) & 1 ? magnitude : -magnitude;
       });
-    case SetKind::Limits: {
-      LimitsBlock block = limitsBlock(row, begin);
-      double unit = std::exp2(block.exponent);
-      return fill([block, unit](uint64_t bits, int64_t) {
-        return normalOf(bits) *
-               (block.mixed
-                    ? std::exp2((2 * uniformOf(mix(bits)) - 1) * block.exponent)
-                    : unit);
+    case SetKind::Limits:
+      return fill([unit = std::exp2(limitsExponent(row, begin))](uint64_t bits,
+                                                                 int64_t) {
+        return normalOf(bits) * unit;
       });
-    }
     case SetKind::OneHot: {
       uint64_t hot = mix(stream.at(uint64_t(row)) + 2) % uint64_t(grid.columns);
       return fill([hot](uint64_t, int64_t column) {
@@ -208,29 +203,24 @@ private:
     return kinds[along * 16 / std::max<int64_t>(extent, 1) % 8];
   }
 
-  struct LimitsBlock {
-    double exponent; ///< of the magnitudes; if `mixed`, between its negation
-                     ///< and itself
-    bool mixed;
-  };
-  /// Eight blocks of rows have magnitudes of their own. The powers of two are
-  /// such that no sum or square comes to lie at the very limit, where the order
-  /// of additions decides between overflow and none. Many rows stay normal:
+  /// Eight blocks of rows have magnitudes of their own: powers of two such that
+  /// no sum or square comes to lie at the very limit, where the order of
+  /// additions decides between overflow and none. Many rows stay normal:
   /// subnormal operands are a hundred times slower on some processors.
-  LimitsBlock limitsBlock(int64_t row, int64_t column) const {
+  double limitsExponent(int64_t row, int64_t column) const {
     int64_t along = isVector ? column : row;
     int64_t extent = isVector ? grid.columns : grid.rows;
     int64_t length = std::max<int64_t>(1, extent / 8);
     int64_t block = std::min<int64_t>(7, along / length);
     if (along - block * length >= std::max<int64_t>(64, length / 8))
-      return {0, false};
+      return 0;
     FloatFormat format = formatOf(type);
+    if (block == 2) // deep among the subnormal numbers
+      return format.minExponent - format.mantissaBits / 2;
     // Of f64 the squares stay in range: the reference has no wider format.
     double step = type == ElementType::F64 ? 3.5 : format.maxExponent / 127.0;
-    static const double steps[] = {80, -80, 0, 50, 112, -50, -112, 112};
-    if (block == 2) // deep among the subnormal numbers
-      return {double(format.minExponent - format.mantissaBits / 2), false};
-    return {steps[block] * step, block == 7};
+    static const double steps[] = {80, -80, 0, 50, 112, -50, -112, 0};
+    return steps[block] * step;
   }
 
   Stream stream;

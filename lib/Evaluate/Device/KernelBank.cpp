@@ -28,7 +28,8 @@ static constexpr int tieMoves = 3;
 
 /// The inputs that get rows at the limits of their range, one at a time: else
 /// products of all of them drown what each does. The one of highest rank is a
-/// kernel's data more often than its weights.
+/// kernel's data more often than its weights. A factor for each column of a row
+/// says nothing: few of them decide the magnitude of the row then.
 static std::vector<int> limitsInputs(const Kernel &kernel, bool all) {
   std::vector<int> inputs;
   for (size_t k = 0; k < kernel.arguments.size(); ++k)
@@ -39,9 +40,14 @@ static std::vector<int> limitsInputs(const Kernel &kernel, bool all) {
            rankOfB = kernel.arguments[size_t(b)].shape.size();
     return rankOfA > rankOfB || (rankOfA == rankOfB && a < b);
   });
-  size_t most = all ? 3 : 1;
-  if (inputs.size() > most)
-    inputs.resize(most);
+  size_t most = all ? 3 : 1, taken = 0;
+  auto isData = [&](int input) {
+    return kernel.arguments[size_t(input)].shape.size() >= 2;
+  };
+  while (taken < inputs.size() && taken < most &&
+         (taken == 0 || isData(inputs[taken])))
+    ++taken;
+  inputs.resize(taken);
   return inputs;
 }
 

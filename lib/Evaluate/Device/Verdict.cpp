@@ -31,6 +31,16 @@ static double largestFinite(ElementType type) {
                     format.maxExponent);
 }
 
+/// Whether so few of a row's elements are near its scale that luck decides how
+/// large its error is.
+static bool isThin(const double *values, int64_t count, double scale) {
+  constexpr int64_t enough = 8;
+  int64_t near = std::count_if(values, values + count, [&](double value) {
+    return std::fabs(value) >= 0x1p-10 * scale;
+  });
+  return near < std::min(count, enough);
+}
+
 void takeReference(OutputReference &reference, ElementType type,
                    const void *data) {
   TileGrid grid(reference.extents);
@@ -54,8 +64,11 @@ void takeReference(OutputReference &reference, ElementType type,
       loadFloats(type, data, run.begin, run.count, &reference.values[at]);
       for (int64_t k = 0; k < run.count; ++k)
         raiseScale(scale, limit, reference.values[at + k]);
-      if (reference.lostAbove > 0)
+      if (reference.lostAbove > 0) {
+        reference.lost.push_back(
+            isThin(reference.values.data() + at, run.count, scale));
         endUnit();
+      }
     }
     if (reference.lostAbove == 0)
       endUnit();
@@ -241,9 +254,9 @@ void takeBaseline(OutputReference &reference, const void *data) {
         }
       },
       [&](size_t unit, int64_t) {
-        if (reference.lostAbove > 0)
-          reference.lost.push_back(largest > reference.lostAbove *
-                                                 errorUnit(reference, unit));
+        if (reference.lostAbove > 0 &&
+            largest > reference.lostAbove * errorUnit(reference, unit))
+          reference.lost[unit] = true;
         largest = 0;
       });
   std::sort(reference.exceptions.begin(), reference.exceptions.end());

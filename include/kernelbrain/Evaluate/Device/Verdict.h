@@ -56,7 +56,9 @@ struct OutputReference {
   /// Above 0 for inputs at the limits of their range, where each row has a
   /// magnitude of its own and the baseline may be wrong: so each row of a tile
   /// stands for itself, and one in which the baseline's error is above this is
-  /// *lost*. Only there a variant may be as wrong.
+  /// *lost*. Only there a variant may be as wrong. So is one of whose elements
+  /// only few come near its scale: their own cancellation makes its error
+  /// large.
   double lostAbove = 0;
   std::vector<bool> lost; ///< like `scales`; empty: none is
   /// Elements where the baseline is of another class than the reference, and

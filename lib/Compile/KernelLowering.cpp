@@ -108,11 +108,10 @@ instantiate(kb::KernelOp payload, const Recipe &recipe, const Target &target,
   return payload.emitOpError("unknown strategy '") << recipe.strategy << "'";
 }
 
-FailureOr<LoweredKernel> lowerKernel(const Kernel &description,
-                                     kb::KernelOp payload, const Recipe &recipe,
-                                     const Target &target,
-                                     StrategyList strategies,
-                                     const ResourceLimits &limits) {
+FailureOr<LoweredKernel>
+lowerKernel(const Kernel &description, kb::KernelOp payload,
+            const Recipe &recipe, const Target &target, StrategyList strategies,
+            const ResourceLimits &limits, bool verified) {
   LoweredKernel lowered;
   lowered.module = ModuleOp::create(payload.getLoc());
   ModuleOp module = *lowered.module;
@@ -136,6 +135,8 @@ FailureOr<LoweredKernel> lowerKernel(const Kernel &description,
     lowered.overLimit = checkSize(module, limits.operations);
   if (!lowered.overLimit.empty())
     return std::move(lowered);
+  if (verified)
+    verifyAccesses(module);
   instance->function.setSymName(bodySymbol(description.name));
   if (failed(lowerToLLVM(module, target)))
     return failure();

@@ -23,6 +23,12 @@ mlir::LogicalResult runPipeline(mlir::ModuleOp module,
 /// the LLVM dialect. Vector operations stay whole where LLVM has them.
 mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module, const Target &target);
 
+/// Puts an assertion in front of every load and store, scalar or of vectors,
+/// also masked by a count, whose message is the operation. Other accesses
+/// (transfers, gathers, calls of intrinsics, what goes through a raw pointer)
+/// stay as they are.
+void verifyAccesses(mlir::ModuleOp module);
+
 /// A symbol's name for an element type of Core/Kernel.h, if there is one.
 std::optional<ElementType> elementTypeOf(mlir::Type type);
 

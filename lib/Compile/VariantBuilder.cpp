@@ -58,6 +58,9 @@ private:
   bool link(const std::string &object);
   void describe(const ObjectFacts &facts, const llvm::Module &module);
 
+  bool isArtifact() const {
+    return output == Output::Artifact || output == Output::Verified;
+  }
   kb::KernelOp payload() {
     return rewritten ? *rewritten->getOps<kb::KernelOp>().begin()
                      : kb::KernelOp(kernel.op);
@@ -188,15 +191,16 @@ bool VariantBuild::checkLegality() {
 
 bool VariantBuild::lower() {
   enter("lower");
+  bool verified = output == Output::Verified || output == Output::VerifiedText;
   FailureOr<LoweredKernel> attempt =
       lowerKernel(kernel.description, payload(), recipe, toolchain.target,
-                  toolchain.strategies, toolchain.limits);
+                  toolchain.strategies, toolchain.limits, verified);
   if (failed(attempt))
     return failWithDiagnostic(Disposition::BuildFailed, "lowering failed");
   if (!attempt->overLimit.empty())
     return fail(Disposition::OutOfResources, attempt->overLimit);
   lowered = std::move(*attempt);
-  if (output == Output::Artifact)
+  if (isArtifact())
     addInvoke(*lowered.module, kernel.description.name);
   return true;
 }
@@ -231,7 +235,7 @@ bool VariantBuild::translate() {
 bool VariantBuild::generate() {
   if (!lower())
     return false;
-  if (output == Output::LoweredText) {
+  if (output == Output::LoweredText || output == Output::VerifiedText) {
     llvm::raw_string_ostream(result.bytes) << *lowered.module << "\n";
     return true;
   }
@@ -243,7 +247,7 @@ bool VariantBuild::generate() {
     llvm::raw_string_ostream(result.bytes) << *llvmModule;
     return true;
   }
-  return output == Output::Artifact ? buildArtifact() : buildImplementation();
+  return isArtifact() ? buildArtifact() : buildImplementation();
 }
 
 void VariantBuild::describe(const ObjectFacts &facts,

@@ -5,11 +5,12 @@
 namespace kernelbrain::search {
 
 Result<uint64_t> BuildQueue::submit(const std::string &kernel,
-                                    const Recipe &recipe) {
+                                    const Recipe &recipe, BuildOutput output) {
   BuildRequest request;
   request.id = nextId++;
   request.kernel = kernel;
   request.recipe = recipe;
+  request.output = output;
   if (Status status = builder.submit(request); !status)
     return status.error().withContext("cannot build a variant of '" + kernel +
                                       "'");

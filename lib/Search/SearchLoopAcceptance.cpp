@@ -51,6 +51,23 @@ Result<Artifact> SearchLoop::artifactOf(uint64_t ticket) {
   return result->artifact;
 }
 
+/// Builds `artifact` once more with checks of its memory accesses. A variant
+/// that grows too large by them is accepted without.
+Status SearchLoop::addVerified(uint64_t ticket, Artifact &artifact) {
+  Result<uint64_t> id =
+      context.builds.submit(work.kernel.name, grown->node(ticket).trial.recipe,
+                            BuildOutput::Verified);
+  if (!id)
+    return id.error();
+  std::vector<std::string> faults;
+  Result<BuildResult> result = context.builds.wait(*id, faults);
+  if (!result)
+    return result.error();
+  if (result->disposition == Disposition::Passed)
+    artifact.verifiedPath = result->artifact.path;
+  return {};
+}
+
 /// Rung 6 for one variant. True: it is the winner.
 Result<bool> SearchLoop::accept(uint64_t ticket) {
   const Trial &trial = grown->node(ticket).trial;
@@ -66,6 +83,8 @@ Result<bool> SearchLoop::accept(uint64_t ticket) {
     Result<Artifact> artifact = artifactOf(ticket);
     if (!artifact)
       return artifact.error();
+    if (Status status = addVerified(ticket, *artifact); !status)
+      return status.error();
     Result<Measurement> verdict = ladder->accept(*artifact, prepared->baseline);
     if (!verdict)
       return verdict.error();

@@ -27,6 +27,8 @@ const char *toString(BuildOutput output) {
     return "static";
   case BuildOutput::Artifact:
     return "artifact";
+  case BuildOutput::Verified:
+    return "verified";
   case BuildOutput::Implementation:
     return "implementation";
   }

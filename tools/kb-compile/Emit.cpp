@@ -16,6 +16,7 @@ static std::optional<Output> outputFromName(llvm::StringRef name) {
       .Case("artifact", Output::Artifact)
       .Case("implementation", Output::Implementation)
       .Case("lowered", Output::LoweredText)
+      .Case("verified", Output::VerifiedText)
       .Case("optimized", Output::OptimizedText)
       .Default(std::nullopt);
 }
@@ -78,7 +79,7 @@ int tool::emitMain(int argc, char **argv) {
   if (!output)
     return reportError("unknown value '" + options->get("emit") +
                        "' of '--emit' (one of static, artifact, "
-                       "implementation, lowered, optimized)");
+                       "implementation, lowered, verified, optimized)");
   auto recipe = readRecipe(
       options->get("recipe", "{\"strategy\": \"stock\", \"knobs\": {}}"));
   if (!recipe)

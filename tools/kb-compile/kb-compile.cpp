@@ -3,7 +3,8 @@
 //   kb-compile IN.mlir -o OUT.so [--header=OUT.h] [--target-cpu=NAME]
 //              [--promote-floats]
 //   kb-compile --serve [--jobs=N] [--memory-limit=4G] [--deadline-seconds=N]
-//   kb-compile --emit=lowered|optimized|artifact|implementation|static KERNEL
+//   kb-compile --emit=lowered|verified|optimized|artifact|implementation|static
+//   KERNEL
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,7 +24,7 @@ constexpr llvm::StringLiteral usage =
     --promote-floats every float type becomes f64: a reference for its results.
 kb-compile --serve [--jobs=N] [--memory-limit=4G] [--deadline-seconds=N]
     Builds variants for kb-opt (docs/Protocols.md).
-kb-compile --emit=lowered|optimized|artifact|implementation|static KERNEL.mlir
+kb-compile --emit=lowered|verified|optimized|artifact|implementation|static KERNEL.mlir
     Shows what one kernel becomes.
 )";
 

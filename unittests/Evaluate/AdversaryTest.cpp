@@ -217,6 +217,26 @@ TEST_F(NormKernel, AcceptanceTakesEverySet) {
   EXPECT_EQ(wrong->rung, 6);
 }
 
+TEST_F(NormKernel, AcceptanceRunsWithCheckedAccesses) {
+  Artifact artifact = variant("FAST");
+  artifact.verifiedPath = variant("CHECK_FAILS").path;
+  Result<Measurement> wrong = evaluator->accept(artifact, stock);
+  ASSERT_TRUE(wrong) << wrong.error().message;
+  EXPECT_EQ(wrong->disposition, incorrect);
+  EXPECT_EQ(wrong->reason,
+            "with its memory accesses checked: out-of-bounds access: %0 = "
+            "memref.load (set normal@37)");
+  artifact.verifiedPath = variant("CRASHES").path;
+  Result<Measurement> crashed = evaluator->accept(artifact, stock);
+  ASSERT_TRUE(crashed) << crashed.error().message;
+  EXPECT_EQ(crashed->disposition, Disposition::Crashed) << crashed->reason;
+  artifact.verifiedPath = artifact.path;
+  Result<Measurement> right = evaluator->accept(artifact, stock);
+  ASSERT_TRUE(right) << right.error().message;
+  EXPECT_NE(right->disposition, incorrect) << right->reason;
+  EXPECT_TRUE(right->details["verified"].get<bool>());
+}
+
 TEST_F(NormKernel, AWorkspaceIsAsLargeAsItSays) {
   Manifest withWorkspace = manifest;
   withWorkspace.workspaceBytes = 1000;

@@ -45,12 +45,14 @@ mlir::FailureOr<Kernel> describeKernel(kb::KernelOp op);
 
 /// Lowers `payload` (the kernel's own body or a rewritten one) as `recipe`
 /// says: strategy `stock`, `reference`, or one of `strategies`, which has to
-/// know the name. The module holds `llvm.func @<kernel>` of ABI v1 and what it
-/// calls. Emits diagnostics and fails where a stage does.
+/// know the name. If `verified`, it aborts with a message where an access of
+/// memory that verifyAccesses() knows is out of bounds. The module holds
+/// `llvm.func @<kernel>` of ABI v1 and what it calls. Emits diagnostics and
+/// fails where a stage does.
 mlir::FailureOr<LoweredKernel>
 lowerKernel(const Kernel &description, kb::KernelOp payload,
             const Recipe &recipe, const Target &target, StrategyList strategies,
-            const ResourceLimits &limits);
+            const ResourceLimits &limits, bool verified = false);
 
 /// Adds `kb_invoke`, which takes the entry's arguments from an array.
 void addInvoke(mlir::ModuleOp module, llvm::StringRef entry);

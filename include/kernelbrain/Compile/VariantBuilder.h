@@ -21,9 +21,11 @@ namespace kernelbrain::compile {
 enum class Output {
   Static,         ///< rung 0: legality and resources
   Artifact,       ///< a shared object
+  Verified,       ///< the same with checks of memory accesses
   Implementation, ///< bytecode of optimised LLVM-dialect functions
   // For people who look at what is made:
   LoweredText,  ///< the LLVM dialect before code generation
+  VerifiedText, ///< the same with checks of memory accesses
   OptimizedText ///< LLVM IR after optimisation
 };
 

@@ -49,6 +49,10 @@ Result<Manifest> manifestFromJson(const Json &json);
 struct Artifact {
   std::string path; ///< of the shared object
   Manifest manifest;
+  /// Of another one from the same recipe that aborts, with a message on
+  /// standard output, where it would touch memory outside a buffer. May be
+  /// empty.
+  std::string verifiedPath;
 };
 
 } // namespace kernelbrain

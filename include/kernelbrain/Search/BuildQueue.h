@@ -19,7 +19,8 @@ public:
       : builder(builder), retries(retries) {}
 
   /// Queues a build and returns its id.
-  Result<uint64_t> submit(const std::string &kernel, const Recipe &recipe);
+  Result<uint64_t> submit(const std::string &kernel, const Recipe &recipe,
+                          BuildOutput output = BuildOutput::Artifact);
   /// Blocks until build `id` is done. `faults` gets the reason of each harness
   /// fault that was retried.
   Result<BuildResult> wait(uint64_t id, std::vector<std::string> &faults);

@@ -42,6 +42,7 @@ namespace kernelbrain::search {
 enum class BuildOutput {
   Static,        ///< rung 0: legality and resources, no code
   Artifact,      ///< a shared object on disk
+  Verified,      ///< the same with checks of memory accesses, for acceptance
   Implementation ///< bytecode of optimised LLVM-dialect functions, to splice
 };
 const char *toString(BuildOutput output);
@@ -57,7 +58,7 @@ struct BuildResult {
   uint64_t id = 0;
   Disposition disposition = Disposition::NotRun; ///< Passed: it is built
   std::string reason;
-  Artifact artifact;          ///< its path is empty but for Artifact
+  Artifact artifact; ///< its path is empty but for Artifact and Verified
   std::string implementation; ///< of BuildOutput::Implementation
   int64_t staticNs = 0;       ///< time of rung 0
   int64_t buildNs = 0;        ///< time of rung 1
@@ -94,8 +95,9 @@ public:
   /// Measurement::speedup is incumbent time / artifact time.
   virtual Result<Measurement>
   time(const Artifact &artifact, const Artifact &incumbent, Effort effort) = 0;
-  /// Rung 6: fresh process, fresh seed, every input set; timed against the
-  /// baseline. The speedup is over the baseline.
+  /// Rung 6: fresh process, fresh seed, every input set; run with checks of its
+  /// memory accesses if it has a verified path; timed against the baseline. The
+  /// speedup is over the baseline.
   virtual Result<Measurement> accept(const Artifact &artifact,
                                      const Artifact &baseline) = 0;
 };

@@ -171,6 +171,7 @@ private:
   void forgetQuestions();
 
   // SearchLoopAcceptance.cpp
+  Status addVerified(uint64_t ticket, Artifact &artifact);
   Result<bool> accept(uint64_t ticket);
   Result<Artifact> artifactOf(uint64_t ticket);
   Candidate candidate(uint64_t ticket) const;

@@ -22,6 +22,8 @@ static std::optional<Output> outputFromString(const std::string &text) {
     return Output::Static;
   if (text == "artifact")
     return Output::Artifact;
+  if (text == "verified")
+    return Output::Verified;
   if (text == "implementation")
     return Output::Implementation;
   return std::nullopt;

@@ -100,6 +100,7 @@ Result<Measurement> WorkerEvaluator::accept(const Artifact &artifact,
   asked.kernel = request.kernel.name;
   asked.artifact = artifact.path;
   asked.against = baseline.path;
+  asked.verified = artifact.verifiedPath;
   asked.seed = Random({request.seed, 0xacce97ed, ++accepted}).next();
   return measure("accept", asked);
 }

@@ -20,9 +20,11 @@ public:
       : options(options), bank(bank) {}
 
   /// Starts a runner with `paths` in its slots.
-  Outcome start(const std::vector<std::string> &paths);
+  Outcome start(const std::vector<std::string> &paths, bool allowFork);
   /// Two runs on `set`; `error` is raised to the share of the bound in use.
   Outcome checkSet(const BankSet &set, Placement placement, double &error);
+  /// The run must not abort; what it prints then is the reason.
+  Outcome checkVerified(const BankSet &set);
   /// The run has to abort.
   Outcome checkViolating(const BankSet &set);
   Outcome time(bool full, uint64_t seed, TimingSummary &summary);
@@ -46,9 +48,10 @@ private:
 
 } // namespace
 
-Outcome VariantRun::start(const std::vector<std::string> &paths) {
-  Result<RunnerProcess> started = RunnerProcess::start(
-      options.runner, bank.buffers(), paths, bank.kernel().asserts);
+Outcome VariantRun::start(const std::vector<std::string> &paths,
+                          bool allowFork) {
+  Result<RunnerProcess> started =
+      RunnerProcess::start(options.runner, bank.buffers(), paths, allowFork);
   if (!started)
     return Outcome::fault(started.error());
   runner = std::move(*started);
@@ -187,6 +190,24 @@ Outcome VariantRun::checkSet(const BankSet &set, Placement placement,
   return equal ? judgeOutputs(set, placement, error) : equal;
 }
 
+Outcome VariantRun::checkVerified(const BankSet &set) {
+  // Each access is checked by itself, which no vector survives.
+  constexpr int64_t slowdown = 20;
+  bank.drawInputs(set.inputs, Placement::Centered);
+  bank.poison(set.inputs, Placement::Centered, Poison::First);
+  Json call = bank.callOf(set.inputs, Placement::Centered,
+                          manifests[0].workspaceBytes, 0);
+  call["fork"] = true;
+  RunReply reply;
+  Outcome outcome = runner->run(call, slowdown * bank.callDeadlineMs(), reply);
+  if (!outcome || !reply.signal)
+    return outcome;
+  return {reply.signal == SIGABRT ? Disposition::Incorrect
+                                  : Disposition::Crashed,
+          reply.output.empty() ? "signal " + std::to_string(reply.signal)
+                               : reply.output};
+}
+
 Outcome VariantRun::checkViolating(const BankSet &set) {
   bank.drawInputs(set.inputs, Placement::Centered);
   bank.poison(set.inputs, Placement::Centered, Poison::First);
@@ -253,7 +274,7 @@ Measurement KernelChecker::check(const std::string &artifact) {
   measurement.rung = 2;
   measurement.details = Json::object();
   VariantRun variant(options, *bank);
-  Outcome outcome = variant.start({artifact});
+  Outcome outcome = variant.start({artifact}, bank->kernel().asserts);
   Json sets = Json::object();
   const std::vector<BankSet> &all = bank->sets();
   for (size_t k = 0; k < all.size() && outcome; ++k) {
@@ -308,7 +329,7 @@ Measurement KernelChecker::time(const std::string &artifact,
   measurement.rung = full ? 4 : 3;
   measurement.details = Json::object();
   VariantRun variant(options, *bank);
-  Outcome outcome = variant.start({against, artifact});
+  Outcome outcome = variant.start({against, artifact}, bank->kernel().asserts);
   TimingSummary summary;
   if (outcome)
     outcome = variant.time(full, bank->asked().seed, summary);
@@ -346,7 +367,27 @@ Measurement KernelChecker::time(const std::string &artifact,
   return finished(measurement, outcome);
 }
 
+Measurement KernelChecker::verify(const std::string &verified) {
+  Measurement measurement;
+  measurement.rung = 6;
+  VariantRun variant(options, *bank);
+  Outcome outcome = variant.start({verified}, /*allowFork=*/true);
+  // Where accesses go depends on the sizes and on integers.
+  const std::vector<int64_t> *last = nullptr;
+  for (const BankSet &set : bank->sets()) {
+    if (!outcome || set.inputs.violating || (last && *last == set.inputs.dims))
+      continue;
+    last = &set.inputs.dims;
+    outcome = variant.checkVerified(set);
+    if (!outcome)
+      outcome.reason = "with its memory accesses checked: " + outcome.reason +
+                       " (set " + set.inputs.name() + ")";
+  }
+  return finished(measurement, outcome);
+}
+
 Measurement KernelChecker::accept(const std::string &artifact,
+                                  const std::string &verified,
                                   const std::string &against, uint64_t seed) {
   KernelRequest request = bank->asked();
   request.seed = seed;
@@ -362,6 +403,10 @@ Measurement KernelChecker::accept(const std::string &artifact,
   checked.rung = 6;
   if (checked.disposition != Disposition::Passed)
     return checked;
+  if (!verified.empty())
+    if (Measurement found = checker.verify(verified);
+        found.disposition != Disposition::Passed)
+      return found;
   const KernelReply &summary = checker.summary();
   measurement = checker.time(
       artifact,
@@ -370,6 +415,7 @@ Measurement KernelChecker::accept(const std::string &artifact,
   measurement.rung = 6;
   measurement.error = std::max(measurement.error, checked.error);
   measurement.details["sets"] = checked.details["sets"];
+  measurement.details["verified"] = !verified.empty();
   measurement.details["low_power"] = summary.lowPower;
   measurement.details["insensitive"] = summary.insensitive;
   return measurement;

@@ -9,6 +9,7 @@
 
 #include <climits>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
@@ -167,6 +168,22 @@ static Json ran(const Sample &sample, int signal) {
           {"cpu_ns", sample.cpuNs}, {"faults", sample.faults}};
 }
 
+/// The beginning of what a child left in its pipe, which is closed; what is no
+/// text is left out.
+static std::string readPrinted(const int (&pipe)[2]) {
+  char buffer[1000];
+  ssize_t count = ::read(pipe[0], buffer, sizeof buffer);
+  std::string text;
+  for (ssize_t k = 0; k < count; ++k)
+    if ((buffer[k] >= ' ' && buffer[k] < 127) || buffer[k] == '\n')
+      text += buffer[k] == '\n' ? ' ' : buffer[k];
+  while (!text.empty() && text.back() == ' ')
+    text.pop_back();
+  ::close(pipe[0]);
+  ::close(pipe[1]);
+  return text;
+}
+
 /// A run that may abort, in a child whose end is told.
 Json Runner::runInChild(const Call &call) {
   void *page = ::mmap(nullptr, sizeof(Sample), PROT_READ | PROT_WRITE,
@@ -174,11 +191,17 @@ Json Runner::runInChild(const Call &call) {
   if (page == MAP_FAILED)
     return failed("cannot map a page");
   auto *sample = new (page) Sample;
+  int printed[2];
+  if (::pipe2(printed, O_CLOEXEC | O_NONBLOCK) != 0)
+    return failed("cannot open a pipe");
   pid_t child = ::fork();
   if (child < 0)
     return failed("cannot fork");
   if (child == 0) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+    // What a failing check prints must be out before it aborts.
+    ::dup2(printed[1], 1);
+    std::setvbuf(stdout, nullptr, _IONBF, 0);
     *sample = measure(call, 1);
     ::_exit(0);
   }
@@ -190,6 +213,7 @@ Json Runner::runInChild(const Call &call) {
   if (WIFEXITED(status) && WEXITSTATUS(status) != 0)
     signal = SIGTERM;
   Json reply = ran(*sample, signal);
+  reply["output"] = readPrinted(printed);
   ::munmap(page, sizeof(Sample));
   return reply;
 }

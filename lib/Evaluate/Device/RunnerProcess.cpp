@@ -124,6 +124,7 @@ Outcome RunnerProcess::run(Json request, int64_t deadlineMs, RunReply &reply) {
     return outcome;
   reply.status = int32_t(getIntegerOr(json, "status", -1));
   reply.signal = int(getIntegerOr(json, "signal", 0));
+  reply.output = getStringOr(json, "output", "");
   reply.wallNs = getIntegerOr(json, "wall_ns", 0);
   reply.cpuNs = getIntegerOr(json, "cpu_ns", 0);
   return {};

@@ -110,7 +110,8 @@ Result<Json> Server::measure(const std::string &type, const Json &json) {
       type == "check" ? checker.check(request->artifact)
       : type == "time"
           ? checker.time(request->artifact, request->against, request->full)
-          : checker.accept(request->artifact, request->against, request->seed);
+          : checker.accept(request->artifact, request->verified,
+                           request->against, request->seed);
   measurement.costNs = nowNs() - start;
   return Json{{"type", "measurement"},
               {"measurement", toJson(measurement)},

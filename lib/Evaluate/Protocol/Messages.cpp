@@ -116,6 +116,7 @@ Json toJson(const ArtifactRequest &request) {
   return {{"kernel", request.kernel},
           {"artifact", request.artifact},
           {"against", request.against},
+          {"verified", request.verified},
           {"effort", request.full ? "full" : "quick"},
           {"seed", std::to_string(request.seed)}};
 }
@@ -134,6 +135,7 @@ Result<ArtifactRequest> artifactRequestFromJson(const Json &json) {
   request.kernel = *kernel;
   request.artifact = *artifact;
   request.against = getStringOr(json, "against", "");
+  request.verified = getStringOr(json, "verified", "");
   request.full = effort == "full";
   if (json.contains("seed")) {
     Result<uint64_t> seed = seedFromJson(json);

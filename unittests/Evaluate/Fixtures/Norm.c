@@ -6,6 +6,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -72,6 +73,11 @@ __attribute__((visibility("default"))) int32_t kb_invoke(void **words) {
     static char *volatile more;
     more = malloc(64 << 20);
     memset(more, 1, 64 << 20);
+  }
+#elif defined(CHECK_FAILS) // as an assertion in front of a load does
+  if (rows == 37) {
+    puts("out-of-bounds access: %0 = memref.load");
+    abort();
   }
 #elif defined(DECLINES)
   return 1;

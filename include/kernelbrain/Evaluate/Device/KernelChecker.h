@@ -24,11 +24,14 @@ public:
   Measurement check(const std::string &artifact);
   Measurement time(const std::string &artifact, const std::string &against,
                    bool full);
-  /// `against` may be empty: the fastest baseline.
-  Measurement accept(const std::string &artifact, const std::string &against,
-                     uint64_t seed);
+  /// `verified` may be empty (Artifact::verifiedPath), and so may `against`:
+  /// the fastest baseline.
+  Measurement accept(const std::string &artifact, const std::string &verified,
+                     const std::string &against, uint64_t seed);
 
 private:
+  /// Runs `verified` once at each size; Passed unless it aborts or crashes.
+  Measurement verify(const std::string &verified);
   KernelChecker(const CheckerOptions &options, std::unique_ptr<KernelBank> bank)
       : options(options), bank(std::move(bank)) {}
 

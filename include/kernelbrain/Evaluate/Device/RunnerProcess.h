@@ -34,7 +34,8 @@ struct RunnerSetup {
 
 struct RunReply {
   int32_t status = 0;
-  int signal = 0; ///< of a run in a child
+  int signal = 0;     ///< of a run in a child
+  std::string output; ///< the beginning of what the child printed
   int64_t wallNs = 0, cpuNs = 0;
 };
 

@@ -55,6 +55,7 @@ struct ArtifactRequest {
   std::string kernel;   ///< name of an open kernel
   std::string artifact; ///< path of a shared object
   std::string against;  ///< path; not used by `check`
+  std::string verified; ///< path for `accept`: Artifact::verifiedPath
   bool full = false;    ///< effort of `time`
   uint64_t seed = 0;    ///< of `accept`
 };

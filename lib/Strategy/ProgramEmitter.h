@@ -89,6 +89,7 @@ protected:
   Values flat;                   ///< arguments as one dimension
   llvm::SmallVector<Value> dims; ///< dynamic dimensions
   llvm::DenseMap<const Node *, bool> fast;
+  int64_t workspaceBytes = 0; ///< more than 0: the last argument
 };
 
 /// An integer or index value as another integer or index type, sign extended;

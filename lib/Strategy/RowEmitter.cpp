@@ -162,6 +162,8 @@ func::FuncOp ProgramEmitter::run() {
     types.push_back(
         MemRefType::get(tensor.getShape(), tensor.getElementType()));
   }
+  if (workspaceBytes > 0)
+    types.push_back(MemRefType::get({workspaceBytes}, builder.getI8Type()));
   builder.setInsertionPointToEnd(module.getBody());
   function = func::FuncOp::create(
       builder, loc, kernel.getSymName(),

@@ -56,6 +56,10 @@ bool RowProgramImporter::split(const Coordinate &coordinate,
       int64_t product = 1;
       while (next < coordinate.axes.size() && product < extent) {
         const Extent &axis = program.axes[coordinate.axes[next]];
+        int64_t outer = extent / product;
+        if (axis.isStatic() && product * axis.factor > extent &&
+            extent % product == 0 && axis.factor % outer == 0 && !wantedCut)
+          wantedCut = {coordinate.axes[next], axis.factor / outer};
         product *= axis.isStatic() ? axis.factor : extent + 1;
         part.axes.push_back(coordinate.axes[next++]);
       }
@@ -230,9 +234,8 @@ Node *RowProgramImporter::evaluateLinalg(linalg::LinalgOp op, unsigned result,
     } else if (ranges[loop] != 1 && !isReduction) {
       return fail("a parallel loop does not reach its result");
     } else if (isReduction && ranges[loop] != 1) {
-      if (nextColumn == program.axes.size())
-        return fail("a reduction is not over the columns");
-      body.loops[loop].axes = {nextColumn++};
+      if (!bindColumns(ranges[loop], nextColumn, body.loops[loop]))
+        return nullptr;
     }
     reduces |= isReduction;
   }
@@ -242,6 +245,21 @@ Node *RowProgramImporter::evaluateLinalg(linalg::LinalgOp op, unsigned result,
     return evaluateReduction(body, result, coordinates);
   return evaluateScalar(op.getBlock()->getTerminator()->getOperand(result),
                         &body);
+}
+
+/// The axes of one reduced loop, which are the next ones.
+bool RowProgramImporter::bindColumns(int64_t extent, unsigned &next,
+                                     Coordinate &result) {
+  int64_t points = 1;
+  do {
+    if (next == program.axes.size())
+      return fail("a reduction is not over the columns");
+    const Extent &axis = program.axes[next];
+    bool isKnown = axis.isStatic() && axis.factor != unresolved;
+    points = isKnown ? points * axis.factor : extent;
+    result.axes.push_back(next++);
+  } while (extent >= 0 && points < extent);
+  return true;
 }
 
 bool RowProgramImporter::evaluateAssertions(Body &body) {
@@ -264,8 +282,13 @@ Node *RowProgramImporter::evaluateOperand(Body &body, OpOperand &operand) {
   if (!isa<TensorType>(operand.get().getType()))
     return evaluateScalar(operand.get(), nullptr);
   Coordinates coordinates;
-  for (AffineExpr expression :
-       body.op.getMatchingIndexingMap(&operand).getResults()) {
+  AffineMap map = body.op.getMatchingIndexingMap(&operand);
+  AffineExpr zero = getAffineConstantExpr(0, program.getContext());
+  for (auto [loop, range] : llvm::enumerate(body.op.getStaticLoopRanges()))
+    if (range == 1)
+      map = map.replace(getAffineDimExpr(loop, program.getContext()), zero,
+                        map.getNumDims(), /*numResultSyms=*/0);
+  for (AffineExpr expression : map.getResults()) {
     Coordinate coordinate;
     if (auto dim = dyn_cast<AffineDimExpr>(expression))
       coordinate = body.loops[dim.getPosition()];

@@ -23,12 +23,23 @@ struct Coordinate {
 };
 using Coordinates = llvm::SmallVector<Coordinate, 4>;
 
+/// An axis that is made of two, and the extent of the inner one.
+struct AxisCut {
+  unsigned axis;
+  int64_t inner;
+};
+
 class RowProgramImporter {
 public:
+  /// The cuts are made one after the other.
   RowProgramImporter(kb::KernelOp kernel, RowProgram &program,
-                     std::string &reason, VectorsAlong along)
-      : kernel(kernel), program(program), reason(reason), along(along) {}
+                     std::string &reason, VectorsAlong along,
+                     llvm::ArrayRef<AxisCut> cuts)
+      : kernel(kernel), program(program), reason(reason), along(along),
+        cuts(cuts) {}
   bool run();
+  /// After a failure at a reshape: one more cut that would help.
+  std::optional<AxisCut> wantedCut;
 
 private:
   /// One linalg operation at given values of its loops.
@@ -46,9 +57,13 @@ private:
   Node *fail(const llvm::Twine &why);
 
   bool setUpAxes();
+  bool addAxes(llvm::SmallVector<int64_t> rows,
+               llvm::ArrayRef<int64_t> columns);
+  bool bindColumns(int64_t extent, unsigned &next, Coordinate &result);
   bool importOutputs();
   bool chooseVectorAxis();
   bool validate();
+  bool validateType(mlir::Type type);
   bool validateNode(const Node &node);
   bool validateOutput(const Output &output);
   bool bindAlong(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<unsigned> order,
@@ -85,6 +100,7 @@ private:
   RowProgram &program;
   std::string &reason;
   VectorsAlong along;
+  llvm::ArrayRef<AxisCut> cuts;
   llvm::SmallVector<unsigned> loopOrder; ///< the axes as loops nest
   std::map<std::pair<const void *, std::string>, Node *> memo;
   llvm::SmallPtrSet<mlir::Operation *, 4> seenAssertions;

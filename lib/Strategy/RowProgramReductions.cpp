@@ -192,7 +192,8 @@ bool RowProgramImporter::setUpAxes() {
     auto parallel = wideLoops(op, utils::IteratorType::parallel);
     auto reduced = wideLoops(op, utils::IteratorType::reduction);
     if (!reduced.empty()) {
-      if (reduces && (parallel != rows || reduced != columns))
+      bool isOther = parallel != rows && along != VectorsAlong::Anything;
+      if (reduces && (isOther || reduced != columns))
         return fail("two reductions run over different spaces");
       reduces = true;
       rows = parallel;
@@ -204,17 +205,44 @@ bool RowProgramImporter::setUpAxes() {
         columns = parallel;
     }
   }
-  program.numRowAxes = rows.size();
-  rows.append(columns);
-  if (rows.size() > 60)
+  if (along == VectorsAlong::Anything) {
+    if (!reduces)
+      return fail("it reduces nothing");
+    auto shape = program.shapes[program.numInputs];
+    rows.clear();
+    for (int64_t extent : shape)
+      if (extent != 1)
+        rows.push_back(extent < 0 ? ShapedType::kDynamic : extent);
+    loopOrder.clear();
+  }
+  if (!addAxes(rows, columns))
+    return false;
+  if (!reduces)
+    loopOrder = llvm::to_vector(llvm::seq<unsigned>(0, program.axes.size()));
+  return true;
+}
+
+bool RowProgramImporter::addAxes(SmallVector<int64_t> extents,
+                                 ArrayRef<int64_t> columns) {
+  program.numRowAxes = extents.size();
+  extents.append(columns.begin(), columns.end());
+  for (const AxisCut &cut : cuts) {
+    extents[cut.axis] /= cut.inner;
+    extents.insert(extents.begin() + cut.axis + 1, cut.inner);
+    program.numRowAxes += cut.axis < program.numRowAxes;
+    for (unsigned &axis : loopOrder)
+      axis += axis > cut.axis;
+    auto place = llvm::find(loopOrder, cut.axis);
+    if (place != loopOrder.end())
+      loopOrder.insert(place + 1, cut.axis + 1);
+  }
+  if (extents.size() > 60)
     return fail("it has more than 60 loops");
-  for (int64_t extent : rows)
+  for (int64_t extent : extents)
     program.axes.push_back(
         Extent{ShapedType::isDynamic(extent) ? unresolved : extent, {}});
   if (program.axes.size() == program.numRowAxes)
     program.axes.push_back(Extent());
-  if (!reduces)
-    loopOrder = llvm::to_vector(llvm::seq<unsigned>(0, program.axes.size()));
   return true;
 }
 
@@ -291,14 +319,18 @@ bool RowProgramImporter::importOutputs() {
 // What the code generator can do
 //===----------------------------------------------------------------------===//
 
-bool RowProgramImporter::validateNode(const Node &node) {
-  Type type = node.type;
+bool RowProgramImporter::validateType(Type type) {
   bool isKnown =
       type.isInteger(1) || type.isInteger(8) || type.isInteger(16) ||
       type.isInteger(32) || type.isInteger(64) ||
       isa<IndexType, Float16Type, BFloat16Type, Float32Type, Float64Type>(type);
-  if (!isKnown)
-    return fail("it computes an unusual element type");
+  return isKnown || fail("it computes an unusual element type");
+}
+
+bool RowProgramImporter::validateNode(const Node &node) {
+  Type type = node.type;
+  if (!validateType(type))
+    return false;
   bool isVector = program.variesAlongVectors(&node);
   if (node.kind == Node::Kind::Input) {
     const Extent &stride = node.access.strides[program.vectorAxis];
@@ -372,6 +404,10 @@ bool RowProgramImporter::chooseVectorAxis() {
 }
 
 bool RowProgramImporter::validate() {
+  if (along == VectorsAlong::Anything)
+    return llvm::all_of(program.live(), [&](const Node *node) {
+      return validateType(node->type);
+    });
   if (program.numRowAxes + 1 != program.axes.size())
     return fail("its columns are not contiguous in every argument");
   if (!chooseVectorAxis())
@@ -429,9 +465,16 @@ bool RowProgramImporter::run() {
 
 std::unique_ptr<RowProgram> kernelbrain::strategy::importRowProgram(
     kb::KernelOp kernel, std::string &reason, VectorsAlong along) {
-  auto program = std::make_unique<RowProgram>(kernel.getContext());
-  reason.clear();
-  if (!RowProgramImporter(kernel, *program, reason, along).run())
-    return nullptr;
-  return program;
+  constexpr size_t maxCuts = 8;
+  SmallVector<AxisCut> cuts;
+  while (true) {
+    auto program = std::make_unique<RowProgram>(kernel.getContext());
+    reason.clear();
+    RowProgramImporter importer(kernel, *program, reason, along, cuts);
+    if (importer.run())
+      return program;
+    if (!importer.wantedCut || cuts.size() == maxCuts)
+      return nullptr;
+    cuts.push_back(*importer.wantedCut);
+  }
 }

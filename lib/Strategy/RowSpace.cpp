@@ -191,14 +191,14 @@ public:
     addWidths();
     addUnrolling();
     addMemory();
-    addMath();
+    addMathKnobs(space, *program, kernel.numerics, target);
     addAlgebra();
     return std::move(space);
   }
 
   SearchSpace runCommon() {
     addWidths();
-    addMath();
+    addMathKnobs(space, *program, kernel.numerics, target);
     addAlgebra();
     return std::move(space);
   }
@@ -214,7 +214,6 @@ private:
   void addWidths();
   void addUnrolling();
   void addMemory();
-  void addMath();
   void addAlgebra();
 
   const RowKernel &kernel;
@@ -332,13 +331,23 @@ void SpaceBuilder::addMemory() {
         "ask for inputs so many rows ahead; 0: not at all");
 }
 
-void SpaceBuilder::addMath() {
-  bool hasExp = hasMath(*program, "math.exp");
-  if (hasExp || hasMath(*program, "math.tanh")) {
-    bool hasWide = target.hasFeature("avx512f") && laneBytes(*program) == 4;
+void kernelbrain::strategy::addMathKnobs(SearchSpace &space,
+                                         const RowProgram &program,
+                                         const Numerics &numerics,
+                                         const Target &target) {
+  auto add = [&](const char *name, std::vector<KnobValue> values,
+                 KnobValue otherwise, const char *description) {
+    space.knobs.push_back(Knob{name, std::move(values), std::move(otherwise),
+                               description, false});
+  };
+  auto knob = [](const char *name) { return Json{{"knob", name}}; };
+
+  bool hasExp = hasMath(program, "math.exp");
+  if (hasExp || hasMath(program, "math.tanh")) {
+    bool hasWide = target.hasFeature("avx512f") && laneBytes(program) == 4;
     std::vector<KnobValue> forms;
     KnobValue form = "split";
-    bool isNonPositiveOnly = llvm::all_of(program->live(), [](Node *node) {
+    bool isNonPositiveOnly = llvm::all_of(program.live(), [](Node *node) {
       return !node->isOp("math.exp") || isNonPositive(node->operands[0]);
     });
     if (hasWide)
@@ -359,12 +368,12 @@ void SpaceBuilder::addMath() {
   }
   if (hasExp) {
     std::vector<KnobValue> degrees{int64_t(5), int64_t(6)};
-    if (kernel.numerics.approxMath)
+    if (numerics.approxMath)
       degrees.insert(degrees.begin(), int64_t(4));
     add("exp_degree", degrees, int64_t(5), "of the polynomial for e^x",
         /*structural=*/false, int64_t(6));
   }
-  if (hasMath(*program, "math.erf"))
+  if (hasMath(program, "math.erf"))
     add("erf_degree", {int64_t(12), int64_t(13), int64_t(14)}, int64_t(13),
         "of the polynomial for the error function", /*structural=*/false,
         int64_t(14));

@@ -8,7 +8,7 @@ using namespace mlir;
 using namespace kernelbrain;
 using namespace kernelbrain::strategy;
 
-static Numerics numericsOf(kb::KernelOp kernel) {
+Numerics kernelbrain::strategy::numericsOf(kb::KernelOp kernel) {
   Numerics numerics;
   if (std::optional<kb::NumericsAttr> attribute = kernel.getNumerics()) {
     numerics.reassociate = attribute->getReassociate();
@@ -64,7 +64,8 @@ int64_t kernelbrain::strategy::integerKnob(const Recipe &recipe,
   return value ? *value : otherwise;
 }
 
-static std::string textKnob(const Recipe &recipe, const std::string &name) {
+std::string kernelbrain::strategy::textKnob(const Recipe &recipe,
+                                            const std::string &name) {
   auto knob = recipe.knobs.find(name);
   if (knob == recipe.knobs.end())
     return "";
@@ -86,6 +87,19 @@ static RowFallback fallbackFor(const RowKernel &kernel,
   return result;
 }
 
+void kernelbrain::strategy::decideMath(RowOptions &options,
+                                       const Recipe &recipe,
+                                       const Numerics &numerics) {
+  std::string form = textKnob(recipe, "exp_form");
+  options.expForm = form == "scale"   ? ExpForm::Scale
+                    : form == "flush" ? ExpForm::Flush
+                                      : ExpForm::Split;
+  options.expBase2 = textKnob(recipe, "exp_base") == "2";
+  options.expDegree = integerKnob(recipe, "exp_degree", 6);
+  options.erfDegree = integerKnob(recipe, "erf_degree", 14);
+  options.contract = numerics.contract;
+}
+
 RowDecisions kernelbrain::strategy::rowDecisions(const RowKernel &kernel,
                                                  const Recipe &recipe) {
   RowDecisions result;
@@ -96,6 +110,7 @@ RowDecisions kernelbrain::strategy::rowDecisions(const RowKernel &kernel,
   rewrites.oneSweepMoments = textKnob(recipe, "moments") == "one-sweep";
 
   RowOptions &options = result.options;
+  decideMath(options, recipe, kernel.numerics);
   result.vectorBytes = integerKnob(recipe, "vector_bytes", 16);
   options.lanes = result.vectorBytes / laneBytes(*kernel.program);
   options.unroll = integerKnob(recipe, "unroll", 1);
@@ -106,19 +121,11 @@ RowDecisions kernelbrain::strategy::rowDecisions(const RowKernel &kernel,
                                     : Keep::Nowhere;
   options.tail =
       textKnob(recipe, "tail") == "scalar" ? Tail::Scalar : Tail::Mask;
-  std::string form = textKnob(recipe, "exp_form");
-  options.expForm = form == "scale"   ? ExpForm::Scale
-                    : form == "flush" ? ExpForm::Flush
-                                      : ExpForm::Split;
-  options.expBase2 = textKnob(recipe, "exp_base") == "2";
-  options.expDegree = integerKnob(recipe, "exp_degree", 6);
-  options.erfDegree = integerKnob(recipe, "erf_degree", 14);
   options.prefetchRows = integerKnob(recipe, "prefetch_rows", 0);
   options.prefetchElements = integerKnob(recipe, "prefetch_elements", 0);
   for (size_t output = 0; output < kernel.program->outputs.size(); ++output)
     options.nontemporal.push_back(
         integerKnob(recipe, "nontemporal_" + std::to_string(output), 0));
-  options.contract = kernel.numerics.contract;
   return result;
 }
 

@@ -15,6 +15,9 @@ struct RowKernel {
   Numerics numerics;
   std::string mismatch;
 };
+/// What the kernel says that variants may do to its numbers.
+Numerics numericsOf(kb::KernelOp kernel);
+
 RowKernel analyzeRows(kb::KernelOp kernel, const Target &target,
                       bool wantsReduction,
                       VectorsAlong along = VectorsAlong::Columns);
@@ -28,9 +31,19 @@ SearchSpace commonSpace(const RowKernel &kernel, const Target &target);
 /// True if writing a result past the caches is likely to pay.
 bool isLargeResult(const RowProgram &program, unsigned number);
 
-/// The value of a knob, or `otherwise` if the recipe does not name it.
+/// Adds the knobs of the functions that `program` computes by polynomials.
+/// Their constraints name a knob `vector_bytes`.
+void addMathKnobs(SearchSpace &space, const RowProgram &program,
+                  const Numerics &numerics, const Target &target);
+/// Sets what those knobs decide.
+void decideMath(RowOptions &options, const Recipe &recipe,
+                const Numerics &numerics);
+
+/// A knob of a recipe; `otherwise` if it has none of that name and type.
 int64_t integerKnob(const Recipe &recipe, const std::string &name,
                     int64_t otherwise);
+/// The same; empty if there is none.
+std::string textKnob(const Recipe &recipe, const std::string &name);
 
 /// A recipe turned into decisions.
 struct RowDecisions {
@@ -58,6 +71,8 @@ std::unique_ptr<Strategy> createRowwiseStrategy();
 std::unique_ptr<Strategy> createElementwiseStrategy();
 /// Columnwise: reductions with vectors across them.
 std::unique_ptr<Strategy> createColumnwiseStrategy();
+/// Products, and other sums over a space larger than its inputs.
+std::unique_ptr<Strategy> createContractionStrategy();
 
 } // namespace kernelbrain::strategy
 

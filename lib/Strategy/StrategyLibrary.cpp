@@ -10,6 +10,7 @@ StrategyLibrary::StrategyLibrary() {
   strategies.push_back(createRowwiseStrategy());
   strategies.push_back(createElementwiseStrategy());
   strategies.push_back(createColumnwiseStrategy());
+  strategies.push_back(createContractionStrategy());
 }
 
 const Strategy *StrategyLibrary::find(llvm::StringRef name) const {

@@ -59,14 +59,21 @@ def signature(source):
     return HEAD.search(source).groups()
 
 
-def build(path, folder, knobs, features, march, number):
+def build(path, folder, knobs, features, march, number, strategy):
     base = f"{folder}/v{number}"
-    run("kb-test-strategy", path, f"--knobs={knobs}", f"--features={features}", output=base + ".mlir")
+    run("kb-test-strategy", path, f"--knobs={knobs}", f"--strategy={strategy}", f"--features={features}", output=base + ".mlir")
     run("mlir-opt", base + ".mlir", f"--pass-pipeline={LOWER}", output=base + ".llvm.mlir")
     run("mlir-translate", "--mlir-to-llvmir", base + ".llvm.mlir", output=base + ".ll")
     run("clang", "-O2", f"-march={march}", "-shared", "-fPIC", "-x", "ir", "-w", base + ".ll", "-o",
         base + ".so", "-lm")
     return base + ".so"
+
+
+def workspace_bytes(path, arguments):
+    """Bytes of the last argument of @k if it has one more than the kernel."""
+    head = re.search(r"func\.func @k\((.*?)\) -> i32", pathlib.Path(path).read_text()).group(1)
+    types = re.findall(r"memref<([^>]*)>", head)
+    return int(types[-1].split("x")[0]) if len(types) > arguments else 0
 
 
 def edge_values(rng, shape):
@@ -147,9 +154,11 @@ def main():
     parser.add_argument("mlir")
     parser.add_argument("folder")
     parser.add_argument("--knobs", action="append")
+    parser.add_argument("--strategy", default="", help="the first that fits, if none is given")
     parser.add_argument("--features", default="avx512f,avx512vl")
     parser.add_argument("--march", default="native")
     parser.add_argument("--extents", type=int, nargs="*", default=[], help="of the dynamic dimensions of the inputs")
+    parser.add_argument("--result-extents", type=int, nargs="*", default=[], help="of those of the results")
     parser.add_argument("--edges", action="store_true", help="NaN, infinities and the like in matrices")
     parser.add_argument("--bf16", action="store_true", help="i16 holds bf16")
     parser.add_argument("--high", type=int, default=8, help="integers are below it")
@@ -170,7 +179,8 @@ def main():
     seen = {}
     inputs = [([extents[seen.setdefault((i, j), len(seen)) % len(extents)] if n < 0 else n for j, n in enumerate(shape)],
                dtype) for i, (shape, dtype) in enumerate(inputs)]
-    outputs = [([extents[j % len(extents)] if n < 0 else n for j, n in enumerate(shape)], dtype)
+    last = arguments.result_extents or extents
+    outputs = [([last[j % len(last)] if n < 0 else n for j, n in enumerate(shape)], dtype)
                for shape, dtype in outputs]
     rng = np.random.default_rng(1)
     arrays = [make_input(rng, shape, dtype, arguments) for shape, dtype in inputs]
@@ -182,14 +192,17 @@ def main():
     expected = stock.take()
     status = 0
     for number, knobs in enumerate(arguments.knobs or ["{}"]):
-        path = build(arguments.mlir, arguments.folder, knobs, arguments.features, arguments.march, number)
+        path = build(arguments.mlir, arguments.folder, knobs, arguments.features, arguments.march, number,
+                     arguments.strategy)
         function = ctypes.CDLL(path)._mlir_ciface_k
         results = [guarded(array, arguments.offset) for array in empty]
-        descriptors = [ciface.wrap(array) for array in arrays + [view for _, _, view in results]]
+        size = workspace_bytes(f"{arguments.folder}/v{number}.mlir", len(arrays) + len(empty))
+        spaces = [guarded(np.full(size, 0xFF, np.uint8), 0)] if size else []
+        descriptors = [ciface.wrap(array) for array in arrays + [view for _, _, view in results + spaces]]
         code = function(*(ctypes.byref(d) for d in descriptors))
         worst = [compare(view, other, arguments) for (_, _, view), other in zip(results, expected)]
         outside = any((buffer[:start] != 0x5A).any() or (buffer[start + view.nbytes:] != 0x5A).any()
-                      for buffer, start, view in results)
+                      for buffer, start, view in results + spaces)
         bad = code != 0 or outside or any(isinstance(w, str) or w > arguments.ulp for w in worst)
         status |= bad
         shown = ", ".join(w if isinstance(w, str) else f"{w:.2f} ulp" for w in worst)

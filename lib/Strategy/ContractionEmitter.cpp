@@ -1,0 +1,236 @@
+//===- ContractionEmitter.cpp - The nest of loops of a contraction --------===//
+
+#include "ContractionEmitter.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace kernelbrain::strategy;
+using namespace kernelbrain;
+
+//===----------------------------------------------------------------------===//
+// Sizes
+//===----------------------------------------------------------------------===//
+
+/// Rows of a square that is transposed in registers.
+static int64_t tileFor(int64_t width, int64_t lanes) {
+  return std::min<int64_t>(lanes, llvm::PowerOf2Ceil(width));
+}
+
+static int64_t cacheLines(int64_t bytes) { return llvm::alignTo(bytes, 64); }
+
+ContractionLayout
+kernelbrain::strategy::layOut(const ContractionProblem &problem,
+                              const ContractionOptions &options) {
+  ContractionLayout layout;
+  int64_t rows = llvm::alignTo(problem.rows(), options.rows);
+  int64_t panel = options.vectors * options.lanes;
+  int64_t columns = llvm::alignTo(problem.columns(), panel);
+  auto block = [](int64_t wanted, int64_t all) {
+    return wanted == 0 ? all : std::min(wanted, all);
+  };
+  layout.kBlock = block(options.kBlock, problem.depth());
+  layout.rowBlock = block(llvm::alignTo(options.rowBlock, options.rows), rows);
+  layout.columnBlock =
+      block(llvm::alignTo(options.columnBlock, panel), columns);
+  auto isWhole = [&](int64_t wanted, std::optional<unsigned> axis) {
+    return !axis || (problem.program->axes[*axis].isStatic() &&
+                     wanted >= problem.extent(*axis));
+  };
+  layout.splitsK = problem.k.size() == 1 &&
+                   !isWhole(layout.kBlock, problem.k.front());
+  layout.splitsRows = !isWhole(layout.rowBlock, problem.m);
+  layout.leftTile = tileFor(options.rows, options.lanes);
+  layout.leftWidth = llvm::alignTo(options.rows, layout.leftTile);
+  layout.rightTile = tileFor(panel, options.lanes);
+  layout.rightWidth = panel;
+  layout.leftBytes =
+      options.packLeft
+          ? cacheLines(layout.rowBlock / options.rows * layout.leftWidth *
+                       layout.kBlock * elementBytes(problem.left->type))
+          : 0;
+  layout.rightBytes =
+      options.packRight
+          ? cacheLines(layout.columnBlock * layout.kBlock *
+                       elementBytes(problem.right->type))
+          : 0;
+  bool needsPartials = layout.splitsK && !problem.partialOutput();
+  layout.partialBytes =
+      needsPartials ? cacheLines(rows * columns * problem.laneBytes()) : 0;
+  return layout;
+}
+
+//===----------------------------------------------------------------------===//
+// Small things
+//===----------------------------------------------------------------------===//
+
+Value ContractionEmitter::subIndex(Value a, Value b) {
+  return arith::SubIOp::create(builder, loc, a, b);
+}
+
+Value ContractionEmitter::minIndex(Value a, Value b) {
+  return arith::MinUIOp::create(builder, loc, a, b);
+}
+
+Value ContractionEmitter::axisEnd(std::optional<unsigned> axis) {
+  return axis ? extentValue(program.axes[*axis]) : index(1);
+}
+
+void ContractionEmitter::emitIf(Value condition, Thunk then, Thunk otherwise) {
+  auto choice = scf::IfOp::create(builder, loc, condition,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  then();
+  builder.setInsertionPointToStart(choice.elseBlock());
+  otherwise();
+}
+
+/// Runs the body on [0, end) in blocks.
+void ContractionEmitter::emitBlocks(Value end, int64_t block,
+                                    function_ref<void(Range)> body) {
+  emitLoop(index(0), end, block, {}, [&](Value from, ValueRange) {
+    body({from, minIndex(addIndex(from, index(block)), end)});
+    return Values();
+  });
+}
+
+/// A loop over a block of k, `steps` at once and the rest one by one.
+ContractionEmitter::Values ContractionEmitter::emitDepth(Range k, int64_t steps, ValueRange inits,
+                                     DepthBody body) {
+  const Extent &inner = program.axes[problem.k.back()];
+  Value length = problem.k.size() == 1 ? subIndex(k.to, k.from)
+                                       : extentValue(inner);
+  bool isEven = divides(steps, inner) &&
+                (!layout.splitsK || layout.kBlock % steps == 0);
+  Values indices;
+  std::function<Values(size_t, Value, ValueRange)> nest =
+      [&](size_t position, Value before, ValueRange carried) -> Values {
+    if (position + 1 < problem.k.size())
+      return emitLoop(
+          index(0), axisEnd(problem.k[position]), 1, carried,
+          [&](Value at, ValueRange inside) {
+            indices.push_back(at);
+            Value next = mulIndex(addIndex(before, at),
+                                  axisEnd(problem.k[position + 1]));
+            Values results = nest(position + 1, next, inside);
+            indices.pop_back();
+            return results;
+          });
+    auto run = [&](Value from, Value to, int64_t width, ValueRange values) {
+      return emitLoop(from, to, width, values, [&](Value at, ValueRange inside) {
+        indices.push_back(problem.k.size() == 1 ? addIndex(k.from, at) : at);
+        Values results = body(indices, addIndex(before, at), width, inside);
+        indices.pop_back();
+        return results;
+      });
+    };
+    if (isEven)
+      return run(index(0), length, steps, carried);
+    Value rest =
+        arith::RemUIOp::create(builder, loc, length, index(steps));
+    Value whole = subIndex(length, rest);
+    return run(whole, length, 1, run(index(0), whole, steps, carried));
+  };
+  return nest(0, index(0), inits);
+}
+
+/// Part of the workspace as elements of a type.
+Value ContractionEmitter::workspaceView(Type type, int64_t offset,
+                                        int64_t bytes) {
+  Value workspace =
+      builder.getBlock()->getArguments().back();
+  auto view = MemRefType::get({bytes / elementBytes(type)}, type);
+  return memref::ViewOp::create(builder, loc, view, workspace, index(offset),
+                                ValueRange());
+}
+
+//===----------------------------------------------------------------------===//
+// The nest
+//===----------------------------------------------------------------------===//
+
+void ContractionEmitter::setUpBuffers() {
+  left = {problem.left,     problem.m,        problem.leftForm, options.rows,
+          layout.leftWidth, layout.leftTile,  {}};
+  right = {problem.right,     problem.n,        problem.rightForm,
+           layout.rightWidth, layout.rightWidth, layout.rightTile,
+           {}};
+  if (options.packLeft)
+    left.buffer = workspaceView(left.node->type, 0, layout.leftBytes);
+  if (options.packRight)
+    right.buffer =
+        workspaceView(right.node->type, layout.leftBytes, layout.rightBytes);
+  Type type = problem.reduction->type;
+  if (layout.partialBytes)
+    partials = workspaceView(type, layout.leftBytes + layout.rightBytes,
+                             layout.partialBytes);
+  else if (layout.splitsK)
+    partials = flat[program.numInputs + *problem.partialOutput()];
+  auto stageType = MemRefType::get(
+      {options.rows * options.vectors * options.lanes}, type);
+  stage = memref::AllocaOp::create(builder, loc, stageType,
+                                   builder.getI64IntegerAttr(64));
+  axes.assign(program.axes.size(), index(0));
+}
+
+void ContractionEmitter::emitOuter(size_t position) {
+  if (position < problem.outer.size()) {
+    unsigned axis = problem.outer[position];
+    emitLoop(index(0), axisEnd(axis), 1, {}, [&](Value at, ValueRange) {
+      axes[axis] = at;
+      emitOuter(position + 1);
+      return Values();
+    });
+    return;
+  }
+  if (!layout.splitsK)
+    return emitDepthBlock({index(0), axisEnd(problem.k.back())});
+  // Without a step, the results would keep what they held.
+  Value depth = axisEnd(problem.k.back());
+  Value end = arith::MaxUIOp::create(builder, loc, depth, index(1));
+  emitLoop(index(0), end, layout.kBlock, {}, [&](Value from, ValueRange) {
+    emitDepthBlock({from, minIndex(addIndex(from, index(layout.kBlock)), depth)});
+    return Values();
+  });
+}
+
+void ContractionEmitter::emitDepthBlock(Range k) {
+  if (options.packLeft && !layout.splitsRows)
+    emitPack(left, k, {index(0), axisEnd(problem.m)});
+  emitBlocks(axisEnd(problem.n), layout.columnBlock,
+             [&](Range columns) { emitColumnBlock(k, columns); });
+}
+
+void ContractionEmitter::emitColumnBlock(Range k, Range columns) {
+  if (options.packRight)
+    emitPack(right, k, columns);
+  emitBlocks(axisEnd(problem.m), layout.rowBlock,
+             [&](Range rows) { emitRowBlock(k, columns, rows); });
+}
+
+void ContractionEmitter::emitRowBlock(Range k, Range columns, Range rows) {
+  if (options.packLeft && layout.splitsRows)
+    emitPack(left, k, rows);
+  int64_t panelWidth = layout.rightWidth;
+  emitLoop(columns.from, columns.to, panelWidth, {},
+           [&](Value column, ValueRange) {
+             Value rightPanel = mulIndex(subIndex(column, columns.from),
+                                         index(layout.kBlock));
+             emitLoop(rows.from, rows.to, options.rows, {},
+                      [&](Value row, ValueRange) {
+                        Value panel = arith::DivUIOp::create(
+                            builder, loc, subIndex(row, rows.from),
+                            index(options.rows));
+                        Value leftPanel =
+                            mulIndex(panel, index(layout.kBlock *
+                                                  layout.leftWidth));
+                        emitTile(k, {row, column, leftPanel, rightPanel});
+                        return Values();
+                      });
+             return Values();
+           });
+}
+
+void ContractionEmitter::emitNest(bool nontemporal) { emitOuter(0); }

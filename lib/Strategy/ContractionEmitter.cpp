@@ -39,8 +39,8 @@ kernelbrain::strategy::layOut(const ContractionProblem &problem,
     return !axis || (problem.program->axes[*axis].isStatic() &&
                      wanted >= problem.extent(*axis));
   };
-  layout.splitsK = problem.k.size() == 1 &&
-                   !isWhole(layout.kBlock, problem.k.front());
+  layout.splitsK =
+      problem.k.size() == 1 && !isWhole(layout.kBlock, problem.k.front());
   layout.splitsRows = !isWhole(layout.rowBlock, problem.m);
   layout.leftTile = tileFor(options.rows, options.lanes);
   layout.leftWidth = llvm::alignTo(options.rows, layout.leftTile);
@@ -51,11 +51,10 @@ kernelbrain::strategy::layOut(const ContractionProblem &problem,
           ? cacheLines(layout.rowBlock / options.rows * layout.leftWidth *
                        layout.kBlock * elementBytes(problem.left->type))
           : 0;
-  layout.rightBytes =
-      options.packRight
-          ? cacheLines(layout.columnBlock * layout.kBlock *
-                       elementBytes(problem.right->type))
-          : 0;
+  layout.rightBytes = options.packRight
+                          ? cacheLines(layout.columnBlock * layout.kBlock *
+                                       elementBytes(problem.right->type))
+                          : 0;
   bool needsPartials = layout.splitsK && !problem.partialOutput();
   layout.partialBytes =
       needsPartials ? cacheLines(rows * columns * problem.laneBytes()) : 0;
@@ -98,39 +97,40 @@ void ContractionEmitter::emitBlocks(Value end, int64_t block,
 }
 
 /// A loop over a block of k, `steps` at once and the rest one by one.
-ContractionEmitter::Values ContractionEmitter::emitDepth(Range k, int64_t steps, ValueRange inits,
-                                     DepthBody body) {
+ContractionEmitter::Values ContractionEmitter::emitDepth(Range k, int64_t steps,
+                                                         ValueRange inits,
+                                                         DepthBody body) {
   const Extent &inner = program.axes[problem.k.back()];
-  Value length = problem.k.size() == 1 ? subIndex(k.to, k.from)
-                                       : extentValue(inner);
-  bool isEven = divides(steps, inner) &&
-                (!layout.splitsK || layout.kBlock % steps == 0);
+  Value length =
+      problem.k.size() == 1 ? subIndex(k.to, k.from) : extentValue(inner);
+  bool isEven =
+      divides(steps, inner) && (!layout.splitsK || layout.kBlock % steps == 0);
   Values indices;
   std::function<Values(size_t, Value, ValueRange)> nest =
       [&](size_t position, Value before, ValueRange carried) -> Values {
     if (position + 1 < problem.k.size())
+      return emitLoop(index(0), axisEnd(problem.k[position]), 1, carried,
+                      [&](Value at, ValueRange inside) {
+                        indices.push_back(at);
+                        Value next = mulIndex(addIndex(before, at),
+                                              axisEnd(problem.k[position + 1]));
+                        Values results = nest(position + 1, next, inside);
+                        indices.pop_back();
+                        return results;
+                      });
+    auto run = [&](Value from, Value to, int64_t width, ValueRange values) {
       return emitLoop(
-          index(0), axisEnd(problem.k[position]), 1, carried,
-          [&](Value at, ValueRange inside) {
-            indices.push_back(at);
-            Value next = mulIndex(addIndex(before, at),
-                                  axisEnd(problem.k[position + 1]));
-            Values results = nest(position + 1, next, inside);
+          from, to, width, values, [&](Value at, ValueRange inside) {
+            indices.push_back(problem.k.size() == 1 ? addIndex(k.from, at)
+                                                    : at);
+            Values results = body(indices, addIndex(before, at), width, inside);
             indices.pop_back();
             return results;
           });
-    auto run = [&](Value from, Value to, int64_t width, ValueRange values) {
-      return emitLoop(from, to, width, values, [&](Value at, ValueRange inside) {
-        indices.push_back(problem.k.size() == 1 ? addIndex(k.from, at) : at);
-        Values results = body(indices, addIndex(before, at), width, inside);
-        indices.pop_back();
-        return results;
-      });
     };
     if (isEven)
       return run(index(0), length, steps, carried);
-    Value rest =
-        arith::RemUIOp::create(builder, loc, length, index(steps));
+    Value rest = arith::RemUIOp::create(builder, loc, length, index(steps));
     Value whole = subIndex(length, rest);
     return run(whole, length, 1, run(index(0), whole, steps, carried));
   };
@@ -140,8 +140,7 @@ ContractionEmitter::Values ContractionEmitter::emitDepth(Range k, int64_t steps,
 /// Part of the workspace as elements of a type.
 Value ContractionEmitter::workspaceView(Type type, int64_t offset,
                                         int64_t bytes) {
-  Value workspace =
-      builder.getBlock()->getArguments().back();
+  Value workspace = builder.getBlock()->getArguments().back();
   auto view = MemRefType::get({bytes / elementBytes(type)}, type);
   return memref::ViewOp::create(builder, loc, view, workspace, index(offset),
                                 ValueRange());
@@ -152,10 +151,19 @@ Value ContractionEmitter::workspaceView(Type type, int64_t offset,
 //===----------------------------------------------------------------------===//
 
 void ContractionEmitter::setUpBuffers() {
-  left = {problem.left,     problem.m,        problem.leftForm, options.rows,
-          layout.leftWidth, layout.leftTile,  {}};
-  right = {problem.right,     problem.n,        problem.rightForm,
-           layout.rightWidth, layout.rightWidth, layout.rightTile,
+  left = {problem.left,
+          problem.m,
+          problem.leftForm,
+          options.rows,
+          layout.leftWidth,
+          layout.leftTile,
+          {}};
+  right = {problem.right,
+           problem.n,
+           problem.rightForm,
+           layout.rightWidth,
+           layout.rightWidth,
+           layout.rightTile,
            {}};
   if (options.packLeft)
     left.buffer = workspaceView(left.node->type, 0, layout.leftBytes);
@@ -168,8 +176,8 @@ void ContractionEmitter::setUpBuffers() {
                              layout.partialBytes);
   else if (layout.splitsK)
     partials = flat[program.numInputs + *problem.partialOutput()];
-  auto stageType = MemRefType::get(
-      {options.rows * options.vectors * options.lanes}, type);
+  auto stageType =
+      MemRefType::get({options.rows * options.vectors * options.lanes}, type);
   stage = memref::AllocaOp::create(builder, loc, stageType,
                                    builder.getI64IntegerAttr(64));
   axes.assign(program.axes.size(), index(0));
@@ -191,7 +199,8 @@ void ContractionEmitter::emitOuter(size_t position) {
   Value depth = axisEnd(problem.k.back());
   Value end = arith::MaxUIOp::create(builder, loc, depth, index(1));
   emitLoop(index(0), end, layout.kBlock, {}, [&](Value from, ValueRange) {
-    emitDepthBlock({from, minIndex(addIndex(from, index(layout.kBlock)), depth)});
+    emitDepthBlock(
+        {from, minIndex(addIndex(from, index(layout.kBlock)), depth)});
     return Values();
   });
 }
@@ -214,23 +223,21 @@ void ContractionEmitter::emitRowBlock(Range k, Range columns, Range rows) {
   if (options.packLeft && layout.splitsRows)
     emitPack(left, k, rows);
   int64_t panelWidth = layout.rightWidth;
-  emitLoop(columns.from, columns.to, panelWidth, {},
-           [&](Value column, ValueRange) {
-             Value rightPanel = mulIndex(subIndex(column, columns.from),
-                                         index(layout.kBlock));
-             emitLoop(rows.from, rows.to, options.rows, {},
-                      [&](Value row, ValueRange) {
-                        Value panel = arith::DivUIOp::create(
-                            builder, loc, subIndex(row, rows.from),
-                            index(options.rows));
-                        Value leftPanel =
-                            mulIndex(panel, index(layout.kBlock *
-                                                  layout.leftWidth));
-                        emitTile(k, {row, column, leftPanel, rightPanel});
-                        return Values();
-                      });
-             return Values();
-           });
+  emitLoop(
+      columns.from, columns.to, panelWidth, {}, [&](Value column, ValueRange) {
+        Value rightPanel =
+            mulIndex(subIndex(column, columns.from), index(layout.kBlock));
+        emitLoop(
+            rows.from, rows.to, options.rows, {}, [&](Value row, ValueRange) {
+              Value panel = arith::DivUIOp::create(
+                  builder, loc, subIndex(row, rows.from), index(options.rows));
+              Value leftPanel =
+                  mulIndex(panel, index(layout.kBlock * layout.leftWidth));
+              emitTile(k, {row, column, leftPanel, rightPanel});
+              return Values();
+            });
+        return Values();
+      });
 }
 
 void ContractionEmitter::emitNest(bool nontemporal) { emitOuter(0); }

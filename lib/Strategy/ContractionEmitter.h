@@ -22,13 +22,14 @@
 
 namespace kernelbrain::strategy {
 
-/// The decisions that knobs stand for. Blocks of 0 are everything; `unroll` is in steps of k.
+/// The decisions that knobs stand for. Blocks of 0 are everything; `unroll` is
+/// in steps of k.
 struct ContractionOptions : RowOptions {
   int64_t rows = 1;    ///< of a register tile
   int64_t vectors = 1; ///< of its columns
   int64_t kBlock = 0, rowBlock = 0, columnBlock = 0;
   bool packLeft = false, packRight = false;
-  int64_t prefetch = 0; ///< columns ahead in the right operand; 0: none
+  int64_t prefetch = 0;       ///< columns ahead in the right operand; 0: none
   bool inlineEpilogue = true; ///< from registers, not in a loop over rows
 };
 
@@ -87,8 +88,8 @@ private:
   };
   /// Body of a loop over k: indices of the reduced axes, the step within the
   /// block, how many steps at once, and what is carried.
-  using DepthBody = llvm::function_ref<Values(
-      mlir::ValueRange axes, Value step, int64_t steps, mlir::ValueRange)>;
+  using DepthBody = llvm::function_ref<Values(mlir::ValueRange axes, Value step,
+                                              int64_t steps, mlir::ValueRange)>;
 
   // ContractionEmitter.cpp: the nest of loops.
   void emitNest(bool nontemporal) override;
@@ -115,8 +116,8 @@ private:
   void packPanel(const Side &side, Range k, Value first, Value panel);
   void packAlong(const Side &side, Range k, Value first, Value panel);
   void packAcross(const Side &side, Range k, Value first, Value panel);
-  void packElements(const Side &side, mlir::ValueRange axes, Value step, Value first,
-                    Value panel);
+  void packElements(const Side &side, mlir::ValueRange axes, Value step,
+                    Value first, Value panel);
   Values transpose(Values rows);
   Value clamp(Value at, std::optional<unsigned> axis, int64_t step);
   Value maskFor(Value at, unsigned axis, int64_t lanes, int64_t step);

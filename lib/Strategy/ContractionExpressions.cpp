@@ -42,9 +42,8 @@ Value ContractionEmitter::valueAt(Node *node, Point &point) {
   Value value = evaluate(node, point);
   if (!point.lanes || isa<VectorType>(value.getType()))
     return value;
-  return node->kind == Node::Kind::Constant
-             ? constant(node->value, point.lanes)
-             : broadcast(value, point.lanes);
+  return node->kind == Node::Kind::Constant ? constant(node->value, point.lanes)
+                                            : broadcast(value, point.lanes);
 }
 
 /// A vector if the node varies along the lanes, else one element.
@@ -102,8 +101,7 @@ void ContractionEmitter::evaluateAll(ArrayRef<Node *> nodes,
     Values arguments;
     for (Point &point : points)
       arguments.push_back(valueAt(node->operands[0], point));
-    Values results =
-        emitApproximation(*node, arguments, points.front().lanes);
+    Values results = emitApproximation(*node, arguments, points.front().lanes);
     for (auto [point, result] : llvm::zip(points, results))
       point.memo[node] = result;
   }

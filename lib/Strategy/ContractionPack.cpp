@@ -49,8 +49,8 @@ ContractionEmitter::Values ContractionEmitter::transpose(Values rows) {
         continue;
       next[row] = vector::ShuffleOp::create(builder, loc, rows[row],
                                             rows[row + block], low);
-      next[row + block] = vector::ShuffleOp::create(
-          builder, loc, rows[row], rows[row + block], high);
+      next[row + block] = vector::ShuffleOp::create(builder, loc, rows[row],
+                                                    rows[row + block], high);
     }
     rows = next;
   }
@@ -94,8 +94,8 @@ void ContractionEmitter::packAlong(const Side &side, Range k, Value first,
       point.axes[*side.axis] = addIndex(first, index(lane));
       point.along = *side.axis;
       point.lanes = side.tile;
-      point.mask = maskFor(point.axes[*side.axis], *side.axis, side.tile,
-                           side.width);
+      point.mask =
+          maskFor(point.axes[*side.axis], *side.axis, side.tile, side.width);
       storeVector(valueAt(side.node, point), side.buffer,
                   addIndex(row, index(lane)), {});
     }
@@ -141,10 +141,9 @@ void ContractionEmitter::packAcross(const Side &side, Range k, Value first,
                  point.axes = axes;
                  for (auto [axis, at] : llvm::zip(problem.k, indices))
                    point.axes[axis] = at;
-                 point.axes[*side.axis] =
-                     clamp(addIndex(addIndex(first, lane), index(row)),
-                           side.axis, side.stride == side.width ? side.width
-                                                                : side.stride);
+                 point.axes[*side.axis] = clamp(
+                     addIndex(addIndex(first, lane), index(row)), side.axis,
+                     side.stride == side.width ? side.width : side.stride);
                  point.along = problem.k.back();
                  point.lanes = side.tile;
                  rows.push_back(valueAt(side.node, point));
@@ -152,9 +151,8 @@ void ContractionEmitter::packAcross(const Side &side, Range k, Value first,
                rows = transpose(rows);
                for (auto [number, column] : llvm::enumerate(rows)) {
                  Value at = addIndex(step, index(number));
-                 Value offset =
-                     addIndex(addIndex(panel, lane),
-                              mulIndex(at, index(side.stride)));
+                 Value offset = addIndex(addIndex(panel, lane),
+                                         mulIndex(at, index(side.stride)));
                  storeVector(column, side.buffer, offset, {});
                }
                return Values();

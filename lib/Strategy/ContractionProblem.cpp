@@ -105,9 +105,9 @@ static void chooseAccumulator(RowProgram &program, Node *sum,
   bool isNarrowFloat = sum->type.isF16() || sum->type.isBF16();
   if (sum->reduce == ReduceKind::AddI) {
     if (Type type = commonTruncation(program, sum)) {
-      Node *narrow = program.reduce(sum->reduce,
-                                    narrowed(program, sum->operands[0], type),
-                                    narrowed(program, sum->operands[1], type));
+      Node *narrow =
+          program.reduce(sum->reduce, narrowed(program, sum->operands[0], type),
+                         narrowed(program, sum->operands[1], type));
       Type old = sum->type;
       substitute(program, sum, program.op("arith.extsi", old, {narrow}));
     }
@@ -261,11 +261,12 @@ std::string Analyzer::findOperands() {
     return why;
   if (!problem.left || !problem.right)
     return "it has one operand";
-  problem.isProduct = problem.body.size() == 1 &&
-                      (value->isOp("arith.mulf") || value->isOp("arith.muli")) &&
-                      value->operands[0] != value->operands[1] &&
-                      (problem.reduction->reduce == ReduceKind::AddF ||
-                       problem.reduction->reduce == ReduceKind::AddI);
+  problem.isProduct =
+      problem.body.size() == 1 &&
+      (value->isOp("arith.mulf") || value->isOp("arith.muli")) &&
+      value->operands[0] != value->operands[1] &&
+      (problem.reduction->reduce == ReduceKind::AddF ||
+       problem.reduction->reduce == ReduceKind::AddI);
   return "";
 }
 
@@ -303,9 +304,10 @@ std::string Analyzer::checkEpilogue() {
   for (Node *node : program.live()) {
     bool isOfOperands = llvm::is_contained(below, node);
     bool isShared = isOfOperands && llvm::any_of(program.live(), [&](Node *u) {
-      return u != problem.reduction && !llvm::is_contained(below, u) &&
-             llvm::is_contained(u->operands, node);
-    });
+                      return u != problem.reduction &&
+                             !llvm::is_contained(below, u) &&
+                             llvm::is_contained(u->operands, node);
+                    });
     if (isOfOperands && !isShared)
       continue;
     problem.epilogue.push_back(node);
@@ -333,15 +335,14 @@ std::string Analyzer::run() {
   problem.rightForm = formOf(problem.right, problem.n);
   if (std::string why = checkEpilogue(); !why.empty())
     return why;
-  bool isStatic = llvm::all_of(problem.k, [&](unsigned axis) {
-    return program.axes[axis].isStatic();
-  });
+  bool isStatic = llvm::all_of(
+      problem.k, [&](unsigned axis) { return program.axes[axis].isStatic(); });
   if (!isStatic && problem.k.size() > 1)
     return "it reduces several loops of dynamic extent";
   if (!isStatic && !problem.partialOutput())
     return "the reduced extent is dynamic, and no result can hold sums";
-  bool startsNeutral = problem.reduction->operands[1]->kind ==
-                       Node::Kind::Constant;
+  bool startsNeutral =
+      problem.reduction->operands[1]->kind == Node::Kind::Constant;
   if (!problem.numerics.reassociate && !startsNeutral)
     return "its numerics forbid to sum in another order";
   return "";
@@ -356,7 +357,8 @@ kernelbrain::strategy::analyzeContraction(kb::KernelOp kernel,
     problem.mismatch = "the target is not the host";
     return problem;
   }
-  auto imported = importRowProgram(kernel, problem.mismatch, VectorsAlong::Anything);
+  auto imported =
+      importRowProgram(kernel, problem.mismatch, VectorsAlong::Anything);
   if (!imported)
     return problem;
   problem.mismatch.clear();

@@ -52,9 +52,10 @@ static double packCycles(const Node *node, OperandForm form, double elements,
   return elements * perElement;
 }
 
-Estimate kernelbrain::strategy::estimateContraction(
-    const ContractionProblem &problem, const ContractionOptions &options,
-    const Target &target) {
+Estimate
+kernelbrain::strategy::estimateContraction(const ContractionProblem &problem,
+                                           const ContractionOptions &options,
+                                           const Target &target) {
   const RowProgram &program = *problem.program;
   ContractionLayout layout = layOut(problem, options);
   double outer = problem.outerPoints(), depth = problem.depth();
@@ -65,8 +66,8 @@ Estimate kernelbrain::strategy::estimateContraction(
   double columnBlocks = std::ceil(columns / layout.columnBlock);
   double vectors = options.rows * options.vectors;
 
-  double cycles = rowTiles * panels * depth *
-                  stepCycles(problem, options, target);
+  double cycles =
+      rowTiles * panels * depth * stepCycles(problem, options, target);
   cycles += rowTiles * panels * depthBlocks * (30 + 2 * vectors);
   double epilogue = 0;
   for (const Node *node : problem.epilogue) {
@@ -133,10 +134,8 @@ kernelbrain::strategy::contractionOptions(const ContractionProblem &problem,
                                           const Recipe &recipe) {
   ContractionOptions options;
   decideMath(options, recipe, problem.numerics);
-  options.lanes =
-      integerKnob(recipe, "vector_bytes", 16) / problem.laneBytes();
-  std::tie(options.rows, options.vectors) =
-      parseTile(textKnob(recipe, "tile"));
+  options.lanes = integerKnob(recipe, "vector_bytes", 16) / problem.laneBytes();
+  std::tie(options.rows, options.vectors) = parseTile(textKnob(recipe, "tile"));
   options.kBlock = integerKnob(recipe, "k_block", 0);
   options.rowBlock = integerKnob(recipe, "row_block", 0);
   options.columnBlock = integerKnob(recipe, "column_block", 0);
@@ -221,8 +220,8 @@ void SpaceBuilder::addTile() {
     ContractionOptions options = best;
     options.rows = rows;
     options.vectors = vectors;
-    options.packRight = problem.rightForm != OperandForm::Along ||
-                        problem.rows() > 2 * rows;
+    options.packRight =
+        problem.rightForm != OperandForm::Along || problem.rows() > 2 * rows;
     double time = estimateContraction(problem, options, target).timeNs;
     if (least == 0 || time < least) {
       least = time;
@@ -236,8 +235,8 @@ void SpaceBuilder::addTile() {
 }
 
 void SpaceBuilder::addPacking() {
-  best.packRight = problem.rightForm != OperandForm::Along ||
-                   problem.rows() > 2 * best.rows;
+  best.packRight =
+      problem.rightForm != OperandForm::Along || problem.rows() > 2 * best.rows;
   std::vector<KnobValue> both{int64_t(0), int64_t(1)};
   if (problem.rows() > 1)
     add("pack_left", both, int64_t(best.packLeft),
@@ -282,23 +281,23 @@ void SpaceBuilder::addBlocks() {
   bool isStatic = problem.program->axes[problem.n].isStatic() &&
                   (!problem.m || problem.program->axes[*problem.m].isStatic());
   // Sums that wait in the workspace need room for all of them.
-  bool maySplit = problem.k.size() == 1 && (isStatic || problem.partialOutput());
+  bool maySplit =
+      problem.k.size() == 1 && (isStatic || problem.partialOutput());
   if (maySplit) {
     int64_t wanted = depth > 1024 ? 512 : 0;
     if (!best.packRight)
       wanted = 16;
-    best.kBlock = addBlock("k_block",
-                           blocks({8, 16, 32, 64, 128, 256, 512, 1024}, depth),
-                           wanted, "steps of k that one tile takes at once");
+    best.kBlock =
+        addBlock("k_block", blocks({8, 16, 32, 64, 128, 256, 512, 1024}, depth),
+                 wanted, "steps of k that one tile takes at once");
   }
   int64_t k = best.kBlock ? best.kBlock : depth;
   if (problem.rows() > best.rows) {
     int64_t fits = target.l2Bytes / 2 / (k * bytes);
     int64_t wanted = 0;
     if (fits < problem.rows())
-      wanted = std::max<int64_t>(int64_t(1) << llvm::Log2_64(std::max<int64_t>(
-                                     fits, 1)),
-                                 32);
+      wanted = std::max<int64_t>(
+          int64_t(1) << llvm::Log2_64(std::max<int64_t>(fits, 1)), 32);
     addBlock("row_block", blocks({32, 64, 128, 256, 512}, problem.rows()),
              wanted, "rows of the left operand at a time");
   }

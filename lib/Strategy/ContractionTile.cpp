@@ -13,9 +13,8 @@ Value ContractionEmitter::columnOf(const Tile &tile, int64_t vector) {
   return addIndex(tile.column, index(vector * options.lanes));
 }
 
-ContractionEmitter::Point ContractionEmitter::pointAt(const Tile &tile,
-                                                      Value row,
-                                                      int64_t vector) {
+ContractionEmitter::Point
+ContractionEmitter::pointAt(const Tile &tile, Value row, int64_t vector) {
   Point point;
   point.axes = axes;
   if (problem.m)
@@ -23,8 +22,7 @@ ContractionEmitter::Point ContractionEmitter::pointAt(const Tile &tile,
   point.axes[problem.n] = columnOf(tile, vector);
   point.along = problem.n;
   point.lanes = options.lanes;
-  point.mask =
-      maskFor(point.axes[problem.n], problem.n, options.lanes,
+  point.mask = maskFor(point.axes[problem.n], problem.n, options.lanes,
                        layout.rightWidth);
   return point;
 }
@@ -50,8 +48,10 @@ Value ContractionEmitter::combineBody(Value leftValue, Value rightValue,
   return combineExactly(problem.reduction, value, sum);
 }
 
-ContractionEmitter::Values ContractionEmitter::stepOnce(const Tile &tile, ValueRange indices,
-                                    Value step, ValueRange sums) {
+ContractionEmitter::Values ContractionEmitter::stepOnce(const Tile &tile,
+                                                        ValueRange indices,
+                                                        Value step,
+                                                        ValueRange sums) {
   auto here = [&](Value row, int64_t vector) {
     Point point = pointAt(tile, row, vector);
     for (auto [axis, at] : llvm::zip(problem.k, indices))
@@ -65,24 +65,23 @@ ContractionEmitter::Values ContractionEmitter::stepOnce(const Tile &tile, ValueR
       columns.push_back(valueAt(problem.right, point));
       continue;
     }
-    Value offset = addIndex(tile.rightPanel,
-                            mulIndex(step, index(layout.rightWidth)));
-    columns.push_back(loadVector(right.buffer,
-                                 addIndex(offset, index(vector * options.lanes)),
-                                 problem.right->type, options.lanes, {}));
+    Value offset =
+        addIndex(tile.rightPanel, mulIndex(step, index(layout.rightWidth)));
+    columns.push_back(loadVector(
+        right.buffer, addIndex(offset, index(vector * options.lanes)),
+        problem.right->type, options.lanes, {}));
   }
   Values results;
   for (int64_t row = 0; row < options.rows; ++row) {
     Value element;
     if (options.packLeft) {
-      Value offset = addIndex(tile.leftPanel,
-                              mulIndex(step, index(layout.leftWidth)));
-      element = memref::LoadOp::create(builder, loc, left.buffer,
-                                       ValueRange{addIndex(offset, index(row))});
+      Value offset =
+          addIndex(tile.leftPanel, mulIndex(step, index(layout.leftWidth)));
+      element = memref::LoadOp::create(
+          builder, loc, left.buffer, ValueRange{addIndex(offset, index(row))});
     } else {
-      Point point = here(clamp(addIndex(tile.row, index(row)), problem.m,
-                               options.rows),
-                         0);
+      Point point = here(
+          clamp(addIndex(tile.row, index(row)), problem.m, options.rows), 0);
       point.lanes = 0;
       element = evaluate(problem.left, point);
     }
@@ -94,7 +93,8 @@ ContractionEmitter::Values ContractionEmitter::stepOnce(const Tile &tile, ValueR
   return results;
 }
 
-ContractionEmitter::Values ContractionEmitter::accumulate(Range k, const Tile &tile, Values sums) {
+ContractionEmitter::Values
+ContractionEmitter::accumulate(Range k, const Tile &tile, Values sums) {
   return emitDepth(
       k, options.unroll, sums,
       [&](ValueRange indices, Value step, int64_t steps, ValueRange carried) {
@@ -148,13 +148,14 @@ Value ContractionEmitter::partialOffset(Value row, Value column) {
   return offsetOf(program.outputs[*problem.partialOutput()].access, {}, point);
 }
 
-ContractionEmitter::Values ContractionEmitter::initialSums(Range k, const Tile &tile) {
+ContractionEmitter::Values ContractionEmitter::initialSums(Range k,
+                                                           const Tile &tile) {
   Values zeros(options.rows * options.vectors,
                constant(neutral(problem.reduction), options.lanes));
   if (!layout.splitsK)
     return zeros;
-  Value isFirst = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::eq, k.from, index(0));
+  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        k.from, index(0));
   auto choice = scf::IfOp::create(builder, loc, TypeRange(ValueRange(zeros)),
                                   isFirst, /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
@@ -168,9 +169,9 @@ ContractionEmitter::Values ContractionEmitter::initialSums(Range k, const Tile &
       if (!layout.partialBytes)
         at = clamp(at, problem.m, options.rows);
       Point point = pointAt(tile, at, vector);
-      loaded.push_back(loadVector(
-          partials, partialOffset(at, columnOf(tile, vector)),
-          problem.reduction->type, options.lanes, point.mask));
+      loaded.push_back(
+          loadVector(partials, partialOffset(at, columnOf(tile, vector)),
+                     problem.reduction->type, options.lanes, point.mask));
     }
   scf::YieldOp::create(builder, loc, loaded);
   return llvm::to_vector(ValueRange(choice.getResults()));
@@ -183,9 +184,9 @@ void ContractionEmitter::emitTile(Range k, const Tile &tile) {
 void ContractionEmitter::finish(Range k, const Tile &tile, Values sums) {
   if (!layout.splitsK)
     return storeAll(tile, sums, true);
-  Value isLast = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::uge,
-      addIndex(k.from, index(layout.kBlock)), axisEnd(problem.k.back()));
+  Value isLast = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge,
+                                       addIndex(k.from, index(layout.kBlock)),
+                                       axisEnd(problem.k.back()));
   emitIf(
       isLast, [&] { storeAll(tile, sums, true); },
       [&] { storeAll(tile, sums, false); });
@@ -203,8 +204,8 @@ void ContractionEmitter::storeAll(const Tile &tile, ValueRange sums,
   if (!problem.m || divides(options.rows, program.axes[*problem.m]))
     return inlined();
   Value end = addIndex(tile.row, index(options.rows));
-  Value isWhole = arith::CmpIOp::create(
-      builder, loc, arith::CmpIPredicate::ule, end, axisEnd(problem.m));
+  Value isWhole = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ule,
+                                        end, axisEnd(problem.m));
   emitIf(isWhole, inlined, [&] { storeStaged(tile, sums, isLast); });
 }
 
@@ -214,8 +215,8 @@ void ContractionEmitter::storeStaged(const Tile &tile, ValueRange sums,
   int64_t lanes = options.lanes;
   for (auto [number, sum] : llvm::enumerate(sums))
     storeVector(sum, stage, index(number * lanes), {});
-  Value count = minIndex(index(options.rows),
-                         subIndex(axisEnd(problem.m), tile.row));
+  Value count =
+      minIndex(index(options.rows), subIndex(axisEnd(problem.m), tile.row));
   emitLoop(index(0), count, 1, {}, [&](Value row, ValueRange) {
     Value base = mulIndex(row, index(options.vectors * lanes));
     Values loaded;

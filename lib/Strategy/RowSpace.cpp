@@ -336,9 +336,11 @@ void kernelbrain::strategy::addMathKnobs(SearchSpace &space,
                                          const Numerics &numerics,
                                          const Target &target) {
   auto add = [&](const char *name, std::vector<KnobValue> values,
-                 KnobValue otherwise, const char *description) {
+                 KnobValue otherwise, const char *description,
+                 KnobValue safest) {
     space.knobs.push_back(Knob{name, std::move(values), std::move(otherwise),
-                               description, false});
+                               description, /*structural=*/false,
+                               std::move(safest)});
   };
   auto knob = [](const char *name) { return Json{{"knob", name}}; };
 
@@ -356,11 +358,11 @@ void kernelbrain::strategy::addMathKnobs(SearchSpace &space,
       forms.push_back("flush");
     forms.push_back("split");
     add("exp_form", forms, forms.front(), "how 2^n is multiplied in",
-        /*structural=*/false, forms.back());
+        forms.back());
     if (hasExp && isNonPositiveOnly)
       add("exp_base", {"e", "2"}, "e",
           "2: the argument is rounded once more on the way to a power of two",
-          /*structural=*/false, "e");
+          "e");
     if (hasWide && !target.hasFeature("avx512vl"))
       space.constraints.push_back(
           Json::array({"or", Json::array({"==", knob("vector_bytes"), 64}),
@@ -371,12 +373,11 @@ void kernelbrain::strategy::addMathKnobs(SearchSpace &space,
     if (numerics.approxMath)
       degrees.insert(degrees.begin(), int64_t(4));
     add("exp_degree", degrees, int64_t(5), "of the polynomial for e^x",
-        /*structural=*/false, int64_t(6));
+        int64_t(6));
   }
   if (hasMath(program, "math.erf"))
     add("erf_degree", {int64_t(12), int64_t(13), int64_t(14)}, int64_t(13),
-        "of the polynomial for the error function", /*structural=*/false,
-        int64_t(14));
+        "of the polynomial for the error function", int64_t(14));
 }
 
 void SpaceBuilder::addAlgebra() {

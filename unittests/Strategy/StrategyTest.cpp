@@ -21,6 +21,7 @@ TEST(StrategyLibraryTest, FindsByName) {
   ASSERT_TRUE(library.find("rowwise"));
   ASSERT_TRUE(library.find("elementwise"));
   ASSERT_TRUE(library.find("columnwise"));
+  ASSERT_TRUE(library.find("contraction"));
   EXPECT_FALSE(library.find("nothing"));
   EXPECT_NE(library.find("rowwise")->getVersion(),
             library.find("elementwise")->getVersion());
@@ -73,4 +74,52 @@ TEST(StrategyTest, AnotherTargetHasAnotherSpace) {
   device.kind = "cuda";
   EXPECT_EQ(rowwise.mismatch(test.kernel(), device),
             "the target is not the host");
+}
+
+TEST(StrategyTest, TilesOfContractionsFitTheRegisters) {
+  TestKernel test(productSource);
+  StrategyLibrary library;
+  const Strategy &contraction = *library.find("contraction");
+  ASSERT_EQ(contraction.mismatch(test.kernel(), wideTarget()), "");
+  Target narrow = wideTarget();
+  narrow.features = {"avx2", "fma"};
+  for (const Target &target : {wideTarget(), narrow}) {
+    SearchSpace space = contraction.space(test.kernel(), target);
+    EXPECT_EQ(space.violation(space.defaultRecipe()), "");
+    int registers = target.vectorBytes() == 64 ? 32 : 16;
+    for (const KnobValue &value : space.find("tile")->values) {
+      int rows = 0, vectors = 0;
+      ASSERT_EQ(sscanf(std::get<std::string>(value).c_str(), "%dx%d", &rows,
+                       &vectors),
+                2);
+      EXPECT_LT(rows * vectors + vectors, registers);
+      EXPECT_LE(rows, 48);
+    }
+  }
+}
+
+TEST(StrategyTest, PackedOperandsLieInTheWorkspace) {
+  TestKernel test(productSource);
+  StrategyLibrary library;
+  const Strategy &contraction = *library.find("contraction");
+  Recipe recipe =
+      contraction.space(test.kernel(), wideTarget()).defaultRecipe();
+  auto workspace = [&](int64_t left, int64_t right) {
+    recipe.knobs["pack_left"] = left;
+    recipe.knobs["pack_right"] = right;
+    recipe.knobs["prefetch"] = int64_t(0);
+    recipe.knobs["tile"] = "12x2";
+    mlir::OwningOpRef<mlir::ModuleOp> module =
+        mlir::ModuleOp::create(mlir::UnknownLoc::get(&test.context));
+    auto instance =
+        contraction.instantiate(test.kernel(), wideTarget(), recipe, *module);
+    EXPECT_TRUE(mlir::succeeded(instance));
+    EXPECT_TRUE(mlir::succeeded(mlir::verify(*module)));
+    EXPECT_EQ(instance->function.getNumArguments(), left || right ? 4u : 3u);
+    return instance->workspaceBytes;
+  };
+  EXPECT_EQ(workspace(0, 0), 0);
+  // Four tiles of 12 rows in panels of 16, and three panels of 32 columns.
+  EXPECT_EQ(workspace(1, 0), 4 * 16 * 32 * 4);
+  EXPECT_EQ(workspace(1, 1), 4 * 16 * 32 * 4 + 3 * 32 * 32 * 4);
 }

@@ -89,4 +89,14 @@ kb.kernel @k ins(%x: tensor<64x64xf32>) outs(%q: tensor<64xf32>, %m: tensor<64xf
 }
 )";
 
+/// A 48 x 32 matrix times a 32 x 80 one.
+inline const char *productSource = R"(
+kb.kernel @k ins(%a: tensor<48x32xf32>, %b: tensor<32x80xf32>) outs(%c: tensor<48x80xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %start = linalg.fill ins(%zero : f32) outs(%c : tensor<48x80xf32>) -> tensor<48x80xf32>
+  %product = linalg.matmul ins(%a, %b : tensor<48x32xf32>, tensor<32x80xf32>) outs(%start : tensor<48x80xf32>) -> tensor<48x80xf32>
+  kb.yield %product : tensor<48x80xf32>
+}
+)";
+
 #endif // KERNELBRAIN_UNITTESTS_STRATEGY_TESTKERNELS_H

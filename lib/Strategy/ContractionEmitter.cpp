@@ -32,6 +32,7 @@ kernelbrain::strategy::layOut(const ContractionProblem &problem,
     return wanted == 0 ? all : std::min(wanted, all);
   };
   layout.kBlock = block(options.kBlock, problem.depth());
+  layout.steps = llvm::divideCeil(layout.kBlock, options.pairs ? 2 : 1);
   layout.rowBlock = block(llvm::alignTo(options.rowBlock, options.rows), rows);
   layout.columnBlock =
       block(llvm::alignTo(options.columnBlock, panel), columns);
@@ -46,15 +47,15 @@ kernelbrain::strategy::layOut(const ContractionProblem &problem,
   layout.leftWidth = llvm::alignTo(options.rows, layout.leftTile);
   layout.rightTile = tileFor(panel, options.lanes);
   layout.rightWidth = panel;
+  auto packedBytes = [&](bool isPacked, const Node *node, int64_t width) {
+    int64_t bytes = options.pairs ? 4 : elementBytes(node->type);
+    return isPacked ? cacheLines(width * layout.steps * bytes) : 0;
+  };
   layout.leftBytes =
-      options.packLeft
-          ? cacheLines(layout.rowBlock / options.rows * layout.leftWidth *
-                       layout.kBlock * elementBytes(problem.left->type))
-          : 0;
-  layout.rightBytes = options.packRight
-                          ? cacheLines(layout.columnBlock * layout.kBlock *
-                                       elementBytes(problem.right->type))
-                          : 0;
+      packedBytes(options.packLeft, problem.left,
+                  layout.rowBlock / options.rows * layout.leftWidth);
+  layout.rightBytes =
+      packedBytes(options.packRight, problem.right, layout.columnBlock);
   bool needsPartials = layout.splitsK && !problem.partialOutput();
   layout.partialBytes =
       needsPartials ? cacheLines(rows * columns * problem.laneBytes()) : 0;
@@ -101,10 +102,17 @@ ContractionEmitter::Values ContractionEmitter::emitDepth(Range k, int64_t steps,
                                                          ValueRange inits,
                                                          DepthBody body) {
   const Extent &inner = program.axes[problem.k.back()];
-  Value length =
-      problem.k.size() == 1 ? subIndex(k.to, k.from) : extentValue(inner);
-  bool isEven =
-      divides(steps, inner) && (!layout.splitsK || layout.kBlock % steps == 0);
+  bool isSingle = problem.k.size() == 1;
+  int64_t unit = options.pairs ? 2 : 1;
+  Value length = isSingle ? subIndex(k.to, k.from) : extentValue(inner);
+  bool isEven = divides(steps * unit, inner) &&
+                (!layout.splitsK || layout.kBlock % (steps * unit) == 0);
+  Value whole = length, end = length;
+  if (unit > 1) {
+    whole = arith::DivUIOp::create(builder, loc, length, index(unit));
+    end = arith::DivUIOp::create(
+        builder, loc, addIndex(length, index(unit - 1)), index(unit));
+  }
   Values indices;
   std::function<Values(size_t, Value, ValueRange)> nest =
       [&](size_t position, Value before, ValueRange carried) -> Values {
@@ -121,18 +129,18 @@ ContractionEmitter::Values ContractionEmitter::emitDepth(Range k, int64_t steps,
     auto run = [&](Value from, Value to, int64_t width, ValueRange values) {
       return emitLoop(
           from, to, width, values, [&](Value at, ValueRange inside) {
-            indices.push_back(problem.k.size() == 1 ? addIndex(k.from, at)
-                                                    : at);
+            indices.push_back(
+                isSingle ? addIndex(k.from, mulIndex(at, index(unit))) : at);
             Values results = body(indices, addIndex(before, at), width, inside);
             indices.pop_back();
             return results;
           });
     };
-    if (isEven)
-      return run(index(0), length, steps, carried);
-    Value rest = arith::RemUIOp::create(builder, loc, length, index(steps));
-    Value whole = subIndex(length, rest);
-    return run(whole, length, 1, run(index(0), whole, steps, carried));
+    if (isEven || steps == 1)
+      return run(index(0), end, steps, carried);
+    Value rest = arith::RemUIOp::create(builder, loc, whole, index(steps));
+    Value even = subIndex(whole, rest);
+    return run(even, end, 1, run(index(0), even, steps, carried));
   };
   return nest(0, index(0), inits);
 }
@@ -151,14 +159,14 @@ Value ContractionEmitter::workspaceView(Type type, int64_t offset,
 //===----------------------------------------------------------------------===//
 
 void ContractionEmitter::setUpBuffers() {
-  left = {problem.left,
+  left = {options.pairs ? problem.narrowLeft : problem.left,
           problem.m,
           problem.leftForm,
           options.rows,
           layout.leftWidth,
           layout.leftTile,
           {}};
-  right = {problem.right,
+  right = {options.pairs ? problem.narrowRight : problem.right,
            problem.n,
            problem.rightForm,
            layout.rightWidth,
@@ -166,10 +174,10 @@ void ContractionEmitter::setUpBuffers() {
            layout.rightTile,
            {}};
   if (options.packLeft)
-    left.buffer = workspaceView(left.node->type, 0, layout.leftBytes);
+    left.buffer = workspaceView(packedType(left.node), 0, layout.leftBytes);
   if (options.packRight)
-    right.buffer =
-        workspaceView(right.node->type, layout.leftBytes, layout.rightBytes);
+    right.buffer = workspaceView(packedType(right.node), layout.leftBytes,
+                                 layout.rightBytes);
   Type type = problem.reduction->type;
   if (layout.partialBytes)
     partials = workspaceView(type, layout.leftBytes + layout.rightBytes,
@@ -226,13 +234,13 @@ void ContractionEmitter::emitRowBlock(Range k, Range columns, Range rows) {
   emitLoop(
       columns.from, columns.to, panelWidth, {}, [&](Value column, ValueRange) {
         Value rightPanel =
-            mulIndex(subIndex(column, columns.from), index(layout.kBlock));
+            mulIndex(subIndex(column, columns.from), index(layout.steps));
         emitLoop(
             rows.from, rows.to, options.rows, {}, [&](Value row, ValueRange) {
               Value panel = arith::DivUIOp::create(
                   builder, loc, subIndex(row, rows.from), index(options.rows));
               Value leftPanel =
-                  mulIndex(panel, index(layout.kBlock * layout.leftWidth));
+                  mulIndex(panel, index(layout.steps * layout.leftWidth));
               emitTile(k, {row, column, leftPanel, rightPanel});
               return Values();
             });

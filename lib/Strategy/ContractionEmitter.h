@@ -29,6 +29,7 @@ struct ContractionOptions : RowOptions {
   int64_t vectors = 1; ///< of its columns
   int64_t kBlock = 0, rowBlock = 0, columnBlock = 0;
   bool packLeft = false, packRight = false;
+  bool pairs = false;         ///< steps of two products of i16, packed
   int64_t prefetch = 0;       ///< columns ahead in the right operand; 0: none
   bool inlineEpilogue = true; ///< from registers, not in a loop over rows
 };
@@ -36,6 +37,7 @@ struct ContractionOptions : RowOptions {
 /// Sizes that follow from the problem and the options.
 struct ContractionLayout {
   int64_t kBlock, rowBlock, columnBlock; ///< with 0 replaced
+  int64_t steps;                         ///< of a block of k
   bool splitsK, splitsRows;
   int64_t leftTile, rightTile;   ///< side of a transposed square
   int64_t leftWidth, rightWidth; ///< elements of a packed row
@@ -118,6 +120,8 @@ private:
   void packAcross(const Side &side, Range k, Value first, Value panel);
   void packElements(const Side &side, mlir::ValueRange axes, Value step,
                     Value first, Value panel);
+  mlir::Type packedType(const Node *node);
+  Value packedValue(const Side &side, Point &point);
   Values transpose(Values rows);
   Value clamp(Value at, std::optional<unsigned> axis, int64_t step);
   Value maskFor(Value at, unsigned axis, int64_t lanes, int64_t step);
@@ -127,6 +131,7 @@ private:
   Values accumulate(Range k, const Tile &tile, Values sums);
   Values stepOnce(const Tile &tile, mlir::ValueRange axes, Value step,
                   mlir::ValueRange sums);
+  Value combinePairs(Value left, Value right, Value sum);
   Value combineBody(Value left, Value right, Value sum);
   Values initialSums(Range k, const Tile &tile);
   void finish(Range k, const Tile &tile, Values sums);

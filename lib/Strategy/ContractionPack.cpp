@@ -32,6 +32,46 @@ Value ContractionEmitter::maskFor(Value at, unsigned axis, int64_t lanes,
   return vector::CreateMaskOp::create(builder, loc, type, ValueRange{left});
 }
 
+Type ContractionEmitter::packedType(const Node *node) {
+  return options.pairs ? builder.getI32Type() : node->type;
+}
+
+/// The operand at the point; of pairs this step of k and the next one, which is
+/// 0 behind the end.
+Value ContractionEmitter::packedValue(const Side &side, Point &point) {
+  if (!options.pairs)
+    return point.lanes ? valueAt(side.node, point) : evaluate(side.node, point);
+  unsigned k = problem.k.back();
+  int64_t lanes = point.lanes;
+  if (lanes && point.along == k) {
+    point.lanes = 2 * lanes;
+    Value both = valueAt(side.node, point);
+    return vector::BitCastOp::create(
+        builder, loc, cast<VectorType>(typeFor(builder.getI32Type(), lanes)),
+        both);
+  }
+  Type type = typeFor(builder.getI32Type(), lanes);
+  auto widen = [&](Point &at) -> Value {
+    Value value = lanes ? valueAt(side.node, at) : evaluate(side.node, at);
+    return arith::ExtUIOp::create(builder, loc, type, value);
+  };
+  Point next = point;
+  Value first = widen(point);
+  Value after = addIndex(point.axes[k], index(1));
+  next.axes[k] = clamp(after, k, 2);
+  Value second = widen(next);
+  Value bits = constant(builder.getI32IntegerAttr(16), lanes);
+  second = arith::ShLIOp::create(builder, loc, second, bits);
+  if (!divides(2, program.axes[k])) {
+    Value exists =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, after,
+                              extentValue(program.axes[k]));
+    Value zero = constant(builder.getI32IntegerAttr(0), lanes);
+    second = arith::SelectOp::create(builder, loc, exists, second, zero);
+  }
+  return arith::OrIOp::create(builder, loc, first, second);
+}
+
 /// Transposes a square of n vectors of n elements, in log2(n) rounds that swap
 /// blocks of 1, 2, 4, ... between rows.
 ContractionEmitter::Values ContractionEmitter::transpose(Values rows) {
@@ -62,7 +102,7 @@ void ContractionEmitter::emitPack(const Side &side, Range k, Range own) {
   emitLoop(own.from, own.to, side.width, {}, [&](Value first, ValueRange) {
     Value number = arith::DivUIOp::create(
         builder, loc, subIndex(first, own.from), index(side.width));
-    Value panel = mulIndex(number, index(layout.kBlock * side.stride));
+    Value panel = mulIndex(number, index(layout.steps * side.stride));
     packPanel(side, k, first, panel);
     return Values();
   });
@@ -96,7 +136,7 @@ void ContractionEmitter::packAlong(const Side &side, Range k, Value first,
       point.lanes = side.tile;
       point.mask =
           maskFor(point.axes[*side.axis], *side.axis, side.tile, side.width);
-      storeVector(valueAt(side.node, point), side.buffer,
+      storeVector(packedValue(side, point), side.buffer,
                   addIndex(row, index(lane)), {});
     }
     return Values();
@@ -114,8 +154,8 @@ void ContractionEmitter::packElements(const Side &side, ValueRange indices,
     if (side.axis)
       point.axes[*side.axis] =
           clamp(addIndex(first, lane), side.axis, side.width);
-    memref::StoreOp::create(builder, loc, evaluate(side.node, point),
-                            side.buffer, ValueRange{addIndex(row, lane)});
+    memref::StoreOp::create(builder, loc, packedValue(side, point), side.buffer,
+                            ValueRange{addIndex(row, lane)});
     return Values();
   });
 }
@@ -146,7 +186,7 @@ void ContractionEmitter::packAcross(const Side &side, Range k, Value first,
                      side.stride == side.width ? side.width : side.stride);
                  point.along = problem.k.back();
                  point.lanes = side.tile;
-                 rows.push_back(valueAt(side.node, point));
+                 rows.push_back(packedValue(side, point));
                }
                rows = transpose(rows);
                for (auto [number, column] : llvm::enumerate(rows)) {

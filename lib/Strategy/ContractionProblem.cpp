@@ -149,6 +149,7 @@ private:
   std::string splitBody(Node *node);
   std::string checkEpilogue();
   void findRows();
+  void findPairs();
   OperandForm formOf(Node *operand, std::optional<unsigned> own) const;
   bool has(const Node *node, unsigned axis) const {
     return node->varies >> axis & 1;
@@ -270,6 +271,24 @@ std::string Analyzer::findOperands() {
   return "";
 }
 
+/// Products of i16 are summed in pairs exactly as in i32.
+void Analyzer::findPairs() {
+  auto fits = [](const Node *node) {
+    bool isSigned = node->isOp("arith.extsi");
+    if (!isSigned && !node->isOp("arith.extui"))
+      return false;
+    Type source = node->operands[0]->type;
+    return source.isInteger(8) || (isSigned && source.isInteger(16));
+  };
+  bool isWanted = problem.isProduct && problem.reduction->type.isInteger(32) &&
+                  problem.k.size() == 1 && problem.m;
+  if (!isWanted || !fits(problem.left) || !fits(problem.right))
+    return;
+  Type i16 = IntegerType::get(program.getContext(), 16);
+  problem.narrowLeft = narrowed(program, problem.left, i16);
+  problem.narrowRight = narrowed(program, problem.right, i16);
+}
+
 void Analyzer::findRows() {
   for (unsigned axis = 0; axis < program.numRowAxes; ++axis)
     if ((leftOnly >> axis & 1) &&
@@ -331,6 +350,7 @@ std::string Analyzer::run() {
   if (std::string why = findOperands(); !why.empty())
     return why;
   findRows();
+  findPairs();
   problem.leftForm = formOf(problem.left, problem.m);
   problem.rightForm = formOf(problem.right, problem.n);
   if (std::string why = checkEpilogue(); !why.empty())

@@ -38,6 +38,9 @@ struct ContractionProblem {
   llvm::SmallVector<unsigned, 2> k;     ///< axes, outermost first
   /// left * right, summed up.
   bool isProduct = false;
+  /// The operands of a product of integers as i16, if they fit: pairs of them
+  /// are multiplied and added in one instruction. Else null.
+  Node *narrowLeft = nullptr, *narrowRight = nullptr;
   /// Nodes from the operands to the reduced value, operands first, without
   /// `left` and `right`; and from the reduction to the results.
   std::vector<Node *> body, epilogue;

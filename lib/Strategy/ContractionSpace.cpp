@@ -63,11 +63,12 @@ kernelbrain::strategy::estimateContraction(const ContractionProblem &problem,
   double rowTiles = std::ceil(rows / options.rows);
   double panels = std::ceil(columns / layout.rightWidth);
   double depthBlocks = std::ceil(depth / layout.kBlock);
+  double steps = options.pairs ? depth / 2 : depth;
   double columnBlocks = std::ceil(columns / layout.columnBlock);
   double vectors = options.rows * options.vectors;
 
   double cycles =
-      rowTiles * panels * depth * stepCycles(problem, options, target);
+      rowTiles * panels * steps * stepCycles(problem, options, target);
   cycles += rowTiles * panels * depthBlocks * (30 + 2 * vectors);
   double epilogue = 0;
   for (const Node *node : problem.epilogue) {
@@ -143,6 +144,7 @@ kernelbrain::strategy::contractionOptions(const ContractionProblem &problem,
   options.packRight = integerKnob(recipe, "pack_right", 1);
   options.prefetch = integerKnob(recipe, "prefetch", 0);
   options.unroll = integerKnob(recipe, "unroll_k", 1);
+  options.pairs = integerKnob(recipe, "pairs", 0);
   options.inlineEpilogue = textKnob(recipe, "epilogue") != "loop";
   return options;
 }
@@ -169,6 +171,11 @@ private:
            bool structural = false) {
     space.knobs.push_back(Knob{name, std::move(values), std::move(otherwise),
                                description, structural});
+  }
+  Knob *find(StringRef name) {
+    auto found = llvm::find_if(
+        space.knobs, [&](const Knob &each) { return each.name == name; });
+    return found == space.knobs.end() ? nullptr : &*found;
   }
   void addTile();
   void addPacking();
@@ -249,6 +256,19 @@ void SpaceBuilder::addPacking() {
         /*structural=*/true);
   else
     best.packRight = true;
+  int64_t widest = target.vectorBytes();
+  bool hasPairs = widest == 64 ? target.hasFeature("avx512bw") : true;
+  if (problem.narrowLeft && hasPairs) {
+    best.packLeft = best.packRight = best.pairs = true;
+    add("pairs", both, int64_t(1), "multiply and add pairs of i16 at once",
+        /*structural=*/true);
+    for (const char *pack : {"pack_left", "pack_right"})
+      if (Knob *packing = find(pack)) {
+        packing->otherwise = int64_t(1);
+        space.constraints.push_back(
+            Json::array({"<=", knob("pairs"), knob(pack)}));
+      }
+  }
   if (problem.rightForm != OperandForm::Along)
     return;
   add("prefetch", {int64_t(0), int64_t(32), int64_t(64), int64_t(128)},

@@ -2,6 +2,7 @@
 
 #include "ContractionEmitter.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -31,9 +32,28 @@ ContractionEmitter::pointAt(const Tile &tile, Value row, int64_t vector) {
 // Along k
 //===----------------------------------------------------------------------===//
 
+/// sum + left0 * right0 + left1 * right1 for pairs of i16.
+Value ContractionEmitter::combinePairs(Value leftValue, Value rightValue,
+                                       Value sum) {
+  auto pairs =
+      cast<VectorType>(typeFor(builder.getI16Type(), 2 * options.lanes));
+  Value a = vector::BitCastOp::create(builder, loc, pairs, leftValue);
+  Value b = vector::BitCastOp::create(builder, loc, pairs, rightValue);
+  const char *name = options.lanes == 16  ? "llvm.x86.avx512.pmaddw.d.512"
+                     : options.lanes == 8 ? "llvm.x86.avx2.pmadd.wd"
+                                          : "llvm.x86.sse2.pmadd.wd";
+  Value products = LLVM::CallIntrinsicOp::create(builder, loc, sum.getType(),
+                                                 builder.getStringAttr(name),
+                                                 ValueRange{a, b})
+                       .getResult(0);
+  return arith::AddIOp::create(builder, loc, products, sum);
+}
+
 /// sum (+) body(left, right).
 Value ContractionEmitter::combineBody(Value leftValue, Value rightValue,
                                       Value sum) {
+  if (options.pairs)
+    return combinePairs(leftValue, rightValue, sum);
   bool isFloat = isa<FloatType>(problem.reduction->type);
   if (problem.isProduct && isFloat && options.contract)
     return vector::FMAOp::create(builder, loc, leftValue, rightValue, sum);
@@ -69,7 +89,7 @@ ContractionEmitter::Values ContractionEmitter::stepOnce(const Tile &tile,
         addIndex(tile.rightPanel, mulIndex(step, index(layout.rightWidth)));
     columns.push_back(loadVector(
         right.buffer, addIndex(offset, index(vector * options.lanes)),
-        problem.right->type, options.lanes, {}));
+        packedType(problem.right), options.lanes, {}));
   }
   Values results;
   for (int64_t row = 0; row < options.rows; ++row) {

@@ -292,6 +292,26 @@ static Node *sampleMean(RowProgram &program, Node *x) {
                     {values[0], program.floatConstant(1.0 / samples, x->type)});
 }
 
+/// The mean as s + sum(d) / n, where that does not cancel, else as sum(x) / n:
+/// each loses digits where the other does not.
+static Node *eitherMean(RowProgram &program, Node *about, Node *plain,
+                        Node *sample) {
+  Builder builder(program.getContext());
+  Type type = about->type;
+  auto absolute = [&](Node *node) {
+    return program.op("math.absf", type, {node});
+  };
+  Node *half = program.op("arith.mulf", type,
+                          {absolute(sample), program.floatConstant(0.5, type)});
+  NamedAttribute predicate = builder.getNamedAttr(
+      "predicate", arith::CmpFPredicateAttr::get(program.getContext(),
+                                                 arith::CmpFPredicate::OGE));
+  Node *isLarge =
+      program.op("arith.cmpf", builder.getI1Type(), {absolute(about), half},
+                 builder.getDictionaryAttr(predicate));
+  return program.op("arith.select", type, {isLarge, about, plain});
+}
+
 /// With s near the mean and d = x - s: mean = s + sum(d) / n and
 /// sum((x - mean)^2) = sum(d^2) - sum(d)^2 / n.
 static std::unique_ptr<RowProgram>
@@ -315,8 +335,10 @@ combineMoments(std::unique_ptr<RowProgram> program) {
     Node *squares = target.reduce(ReduceKind::AddF,
                                   target.op("arith.mulf", type, {d, d}), zero);
     Node *scaled = target.op("arith.mulf", type, {sum, inverse});
-    rewriter.replace(found->mean,
-                     target.op("arith.addf", type, {scaled, first}));
+    Node *about = target.op("arith.addf", type, {scaled, first});
+    rewriter.replace(
+        found->mean,
+        eitherMean(target, about, rewriter.copy(found->mean), first));
     Node *difference =
         target.op("arith.subf", type,
                   {squares, target.op("arith.mulf", type, {scaled, sum})});

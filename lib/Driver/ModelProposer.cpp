@@ -77,9 +77,10 @@ static unsigned askAheadFor(const SessionOptions &options,
   return endpoint.isLoopback && !options.isDryRun() ? 0 : ahead;
 }
 
-Result<ModelProposer> kernelbrain::makeModelProposer(
-    const SessionOptions &options, RunStore &store, const Target &target,
-    Interrupt &interrupt, std::function<void(const std::string &)> show) {
+Result<ModelProposer>
+kernelbrain::makeModelProposer(const SessionOptions &options, RunStore &store,
+                               const Target &target, Interrupt &interrupt,
+                               std::function<void(const std::string &)> show) {
   auto model = llmOptions(options, target);
   if (!model)
     return model.error();

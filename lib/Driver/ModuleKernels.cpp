@@ -65,16 +65,6 @@ std::string kernelbrain::kernelBytecode(kb::KernelOp kernel) {
   return bytes;
 }
 
-std::string kernelbrain::kernelText(kb::KernelOp kernel) {
-  kb::KernelOp copy = kernel.clone();
-  copy.setSymName("kernel");
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  copy->print(os, OpPrintingFlags().useLocalScope());
-  copy->erase();
-  return text;
-}
-
 static int64_t thousandths(double value) {
   return std::llround(std::min(value, 1e12) * 1000);
 }

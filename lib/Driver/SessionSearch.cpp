@@ -144,8 +144,6 @@ std::vector<search::KernelTask> Session::Impl::makeTasks() {
     task.kernel = entry.kernel;
     task.spaces = entry.spaces;
     task.cost = entry.cost;
-    if (options.asksModel())
-      task.text = kernelText(entry.op);
     if (auto found = seeds.find(entry.kernel.hash); found != seeds.end())
       task.seeds = found->second;
   }

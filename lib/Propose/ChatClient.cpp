@@ -180,7 +180,8 @@ void ChatClient::Impl::startDue(Clock::time_point now) {
     onWire += job.transfer != nullptr;
   }
   for (auto &[id, job] : jobs) {
-    if (job.reply || job.transfer || job.due > now || onWire >= options.inFlight)
+    if (job.reply || job.transfer || job.due > now ||
+        onWire >= options.inFlight)
       continue;
     if (!form && probing != 0 && probing != id)
       continue;
@@ -244,9 +245,8 @@ void ChatClient::Impl::finish(Job &job, uint64_t id,
                               const TransferResult &result) {
   if (result.outcome == ChatOutcome::Answered) {
     form = form ? *form : job.form;
-  } else if (!job.cancelled &&
-             (renegotiate(job, result) ||
-              (result.mayHeal && retry(job, result)))) {
+  } else if (!job.cancelled && (renegotiate(job, result) ||
+                                (result.mayHeal && retry(job, result)))) {
     return;
   }
   ChatReply reply = result.outcome == ChatOutcome::Answered
@@ -267,8 +267,7 @@ void ChatClient::Impl::finish(Job &job, uint64_t id,
 void ChatClient::Impl::redact(std::string &text) const {
   if (options.key.empty())
     return;
-  for (size_t at = 0;
-       (at = text.find(options.key, at)) != std::string::npos;)
+  for (size_t at = 0; (at = text.find(options.key, at)) != std::string::npos;)
     text.replace(at, options.key.size(), "[key]");
 }
 

@@ -11,8 +11,8 @@ std::string ChatRequest::hash() const {
   OrderedJson all = {{"schema", schema}, {"reply_tokens", replyTokens}};
   for (const ChatMessage &message : messages)
     all["messages"].push_back({message.role, message.content});
-  return contentHash(all.dump(-1, ' ', false,
-                              OrderedJson::error_handler_t::replace));
+  return contentHash(
+      all.dump(-1, ' ', false, OrderedJson::error_handler_t::replace));
 }
 
 static constexpr std::pair<ChatOutcome, const char *> names[] = {

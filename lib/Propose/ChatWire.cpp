@@ -15,11 +15,10 @@ OrderedJson wireBody(const ChatRequest &request, const WireOptions &options) {
   body[options.capName] = request.replyTokens;
   switch (options.form) {
   case StructuredForm::JsonSchema:
-    body["response_format"] = {{"type", "json_schema"},
-                               {"json_schema",
-                                {{"name", "patch"},
-                                 {"strict", true},
-                                 {"schema", request.schema}}}};
+    body["response_format"] = {
+        {"type", "json_schema"},
+        {"json_schema",
+         {{"name", "patch"}, {"strict", true}, {"schema", request.schema}}}};
     break;
   case StructuredForm::JsonObject:
     body["response_format"] = {{"type", "json_object"},
@@ -115,9 +114,9 @@ std::string wireError(const std::string &body) {
 }
 
 bool saysOverQuota(const std::string &body) {
-  for (const char *word : {"insufficient_quota", "quota_exceeded",
-                           "billing", "credit balance", "spend limit",
-                           "insufficient_credits"})
+  for (const char *word :
+       {"insufficient_quota", "quota_exceeded", "billing", "credit balance",
+        "spend limit", "insufficient_credits"})
     if (body.find(word) != std::string::npos)
       return true;
   return false;

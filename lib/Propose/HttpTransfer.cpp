@@ -116,8 +116,8 @@ TransferResult HttpTransfer::refusal(long status) const {
   result.status = status;
   result.body = reply;
   std::string said = wireError(reply);
-  result.error =
-      "HTTP status " + std::to_string(status) + (said.empty() ? "" : ": " + said);
+  result.error = "HTTP status " + std::to_string(status) +
+                 (said.empty() ? "" : ": " + said);
   bool busy = status == 408 || status == 409 || status == 429 || status >= 500;
   if (status == 401 || status == 403) {
     result.outcome = ChatOutcome::Denied;

@@ -21,7 +21,7 @@ struct TransferResult {
   std::string body;
   std::optional<int64_t> retryAfterMs; ///< that the server asks for
   bool mayHeal = false;                ///< trying again is of use
-  bool mayBeBilled = false; ///< the server may have worked on it
+  bool mayBeBilled = false;            ///< the server may have worked on it
 };
 
 /// A POST on a multi handle, from construction to destruction.

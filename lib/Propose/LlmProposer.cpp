@@ -74,11 +74,11 @@ void LlmProposer::charge(Dialogue &dialogue, const ChatReply &reply) {
   openTokens -= request.worstTokens;
   openMoney -= worstMoney(request);
   bool known = reply.promptTokens && reply.replyTokens;
-  int64_t tokens = known ? *reply.promptTokens + *reply.replyTokens
-                         : request.worstTokens;
-  int64_t money = known ? priceOf(options, *reply.promptTokens,
-                                  *reply.replyTokens)
-                        : worstMoney(request);
+  int64_t tokens =
+      known ? *reply.promptTokens + *reply.replyTokens : request.worstTokens;
+  int64_t money =
+      known ? priceOf(options, *reply.promptTokens, *reply.replyTokens)
+            : worstMoney(request);
   tokens += reply.failedAttempts * request.worstTokens;
   money += reply.failedAttempts * worstMoney(request);
   dialogue.tokens += tokens;
@@ -114,8 +114,8 @@ LlmProposer::Dialogue LlmProposer::begin(const ProposeContext &context) {
   request.timeoutMs = options.timeoutMs;
   // An answer after the end of the budget is of no use.
   if (context.wallNs)
-    request.timeoutMs = std::min(request.timeoutMs,
-                                 std::max<int64_t>(1000, *context.wallNs / 1000000));
+    request.timeoutMs = std::min(
+        request.timeoutMs, std::max<int64_t>(1000, *context.wallNs / 1000000));
   send(dialogue);
   return dialogue;
 }
@@ -197,8 +197,10 @@ void LlmProposer::failed(const ChatReply &reply) {
     break;
   default:
     if (++failures >= options.failuresInRow)
-      giveUp(std::to_string(failures) + " questions in a row failed, the last "
-             "one " + toString(reply.outcome) + ": " + reply.error);
+      giveUp(std::to_string(failures) +
+             " questions in a row failed, the last "
+             "one " +
+             toString(reply.outcome) + ": " + reply.error);
   }
 }
 
@@ -237,6 +239,10 @@ Result<Proposal> LlmProposer::propose(const ProposeContext &context,
   } else {
     dialogue = std::move(it->second);
     expected.erase(it);
+    // Answers that came since may have left room.
+    if (!dialogue.handle && !dialogue.error &&
+        !dialogue.request.messages.empty())
+      send(dialogue);
   }
   Proposal proposal;
   proposal.proposer = "llm";

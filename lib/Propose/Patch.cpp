@@ -67,7 +67,8 @@ static std::string firstObject(const std::string &text) {
   return "";
 }
 
-static Result<std::pair<std::string, KnobValue>> knobFromJson(const Json &json) {
+static Result<std::pair<std::string, KnobValue>>
+knobFromJson(const Json &json) {
   std::pair<std::string, KnobValue> knob;
   JsonReader reader(json, "knob");
   reader.required("name", knob.first)
@@ -148,15 +149,20 @@ static Result<std::string> edited(std::string text,
   return text;
 }
 
-/// A number in quotes stands for the number where the knob has that.
+static std::string digits(const KnobValue &value) {
+  if (const int64_t *integer = std::get_if<int64_t>(&value))
+    return std::to_string(*integer);
+  return std::get<std::string>(value);
+}
+
+/// A number in quotes stands for the number where the knob has that, and the
+/// other way round.
 static KnobValue inDomain(const SearchSpace &space, const std::string &name,
                           const KnobValue &value) {
   const Knob *knob = space.find(name);
-  const std::string *text = std::get_if<std::string>(&value);
-  for (size_t i = 0; knob && text && i < knob->values.size(); ++i)
-    if (const int64_t *integer = std::get_if<int64_t>(&knob->values[i]);
-        integer && std::to_string(*integer) == *text)
-      return *integer;
+  for (size_t i = 0; knob && i < knob->values.size(); ++i)
+    if (digits(knob->values[i]) == digits(value))
+      return knob->values[i];
   return value;
 }
 
@@ -178,8 +184,9 @@ static Status setPayload(const Patch &patch, const ProposeContext &context,
   if (!patch.payload.empty()) {
     recipe.payload = patch.payload;
   } else if (!patch.edits.empty()) {
-    Result<std::string> text = edited(
-        recipe.payload.empty() ? context.text : recipe.payload, patch.edits);
+    Result<std::string> text =
+        edited(recipe.payload.empty() ? context.kernel->text : recipe.payload,
+               patch.edits);
     if (!text)
       return text.error();
     recipe.payload = std::move(*text);
@@ -187,7 +194,7 @@ static Status setPayload(const Patch &patch, const ProposeContext &context,
   if (recipe.payload.size() > maxPayloadBytes)
     return Error{"the kernel's text is over " +
                  std::to_string(maxPayloadBytes) + " bytes"};
-  if (recipe.payload == context.text)
+  if (recipe.payload == context.kernel->text)
     recipe.payload.clear();
   return {};
 }

@@ -21,8 +21,7 @@ std::string fillHoles(const std::string &text,
   size_t at = 0;
   for (;;) {
     size_t open = text.find("{{", at);
-    size_t close =
-        open == std::string::npos ? open : text.find("}}", open + 2);
+    size_t close = open == std::string::npos ? open : text.find("}}", open + 2);
     if (close == std::string::npos)
       return out + text.substr(at);
     auto value = values.find(text.substr(open + 2, close - open - 2));
@@ -103,10 +102,11 @@ std::vector<VariantView> shownVariants(const ProposeContext &context) {
   std::vector<VariantView> shown;
   for (auto &[ticket, view] : byTicket)
     shown.push_back(std::move(view));
-  std::stable_sort(shown.begin(), shown.end(),
-                   [](const VariantView &a, const VariantView &b) {
-                     return a.reward < b.reward;
-                   });
+  std::sort(shown.begin(), shown.end(),
+            [](const VariantView &a, const VariantView &b) {
+              return a.reward != b.reward ? a.reward < b.reward
+                                          : a.ticket < b.ticket;
+            });
   return shown;
 }
 
@@ -168,7 +168,7 @@ std::vector<ChatMessage> makeQuestion(const ProposeContext &context,
                                       const std::string &target,
                                       int64_t promptTokens) {
   const std::string &payload = context.parent.recipe.payload;
-  const std::string &text = payload.empty() ? context.text : payload;
+  const std::string &text = payload.empty() ? context.kernel->text : payload;
   std::map<std::string, std::string> holes = {
       {"class", context.kernel->kind},
       {"flops", numberText(context.kernel->flops)},
@@ -187,7 +187,7 @@ std::vector<ChatMessage> makeQuestion(const ProposeContext &context,
   if (text.empty() || text.size() + 16 > room * 3 / 4) {
     holes["kernel"] = "Its text is not shown: leave edits and payload empty.";
   } else {
-    holes["kernel"] = "```mlir\n" + text + "\n```";
+    holes["kernel"] = "```mlir\n" + text + "```";
     room -= text.size() + 16;
   }
   holes["variants"] = variantsText(context, room);

@@ -118,10 +118,14 @@ static void readTrial(const Json &data, KernelRecord &record) {
   trial.step = getStringOr(data, "step", "");
   trial.proposer = getStringOr(data, "proposer", "");
   trial.rationale = getStringOr(data, "rationale", "");
+  trial.fallback = getStringOr(data, "fallback", "");
   trial.recipe = recipeOf(data);
   trial.measurement = measurementOf(data);
-  if (Result<Json> costs = getObject(data, "costs"))
+  if (Result<Json> costs = getObject(data, "costs")) {
     trial.wallNs = getIntegerOr(*costs, "wall_ns", 0);
+    trial.tokens = getIntegerOr(*costs, "tokens", 0);
+    trial.microMoney = getIntegerOr(*costs, "micro_money", 0);
+  }
   if (trial.ticket)
     record.trials[trial.ticket] = std::move(trial);
 }
@@ -160,6 +164,8 @@ bool RunRecord::notifyRun(const search::Event &event) {
     isFinished = true;
     endReason = "";
     std::string stop = getStringOr(data, "stop", "");
+    if (Result<Json> spent = getObject(data, "spent"))
+      expenses = std::move(*spent);
     if (stop != "finished")
       endReason = stopText(stop, getStringOr(data, "message", ""));
   } else if (event.type == "warning") {

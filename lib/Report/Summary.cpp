@@ -3,6 +3,7 @@
 #include "kernelbrain/Report/Summary.h"
 
 #include "Format.h"
+#include "Proposers.h"
 
 using namespace kernelbrain;
 using namespace kernelbrain::report;
@@ -131,6 +132,8 @@ std::string report::summaryText(const RunRecord &run, size_t width) {
     out += winnerTable(winners, width) + "\n";
   if (!stock.empty())
     out += "left stock:\n" + stockNotes(stock, width) + "\n";
+  if (std::string proposers = proposersText(run, width); !proposers.empty())
+    out += proposers + "\n";
   return out + totals(run, winners.size(), width);
 }
 
@@ -167,11 +170,13 @@ Json report::summaryJson(const RunRecord &run) {
   Json kernels = Json::array();
   for (const KernelRecord *record : byShare(run))
     kernels.push_back(kernelJson(*record));
-  return {{"module", run.module()},
-          {"stop", run.stop()},
-          {"variants", run.variants()},
-          {"wall_ns", run.wallNs()},
-          {"estimated_speedup", estimatedSpeedup(run)},
-          {"kernels", std::move(kernels)},
-          {"warnings", run.warnings()}};
+  Json json = proposersJson(run);
+  json["module"] = run.module();
+  json["stop"] = run.stop();
+  json["variants"] = run.variants();
+  json["wall_ns"] = run.wallNs();
+  json["estimated_speedup"] = estimatedSpeedup(run);
+  json["kernels"] = std::move(kernels);
+  json["warnings"] = run.warnings();
+  return json;
 }

@@ -146,6 +146,27 @@ Result<std::optional<Proposal>> SearchLoop::ask(Question asked) {
   return std::optional<Proposal>();
 }
 
+/// Seeds count for nobody: they are the same policy's whoever proposes. What a
+/// model did not answer was its time, and no gain of its own.
+std::map<std::string, ProposerRecord> SearchLoop::proposerRecords() const {
+  std::map<std::string, ProposerRecord> records;
+  for (uint64_t ticket = 1; ticket < grown->size(); ++ticket) {
+    const Node &node = grown->node(ticket);
+    if (node.pending || node.trial.step == StepKind::Seed)
+      continue;
+    bool answered = node.trial.fallback.empty();
+    ProposerRecord &record =
+        records[answered ? node.trial.proposer : std::string("llm")];
+    ++record.trials;
+    record.costNs += node.trial.costs.wallNs;
+    if (answered)
+      record.gain +=
+          std::max(0.0, grown->reward(node) -
+                            grown->reward(grown->node(node.trial.parent)));
+  }
+  return records;
+}
+
 ProposeContext SearchLoop::makeContext(const Selection &selection,
                                        Random &random) const {
   const PolicyOptions &options = context.options.policy;
@@ -162,18 +183,7 @@ ProposeContext SearchLoop::makeContext(const Selection &selection,
        elites.draw(static_cast<size_t>(options.poolSize), random))
     asked.pool.push_back(grown->view(ticket));
   asked.inertKnobs = inert;
-  asked.text = work.text;
-  for (uint64_t ticket = 1; ticket < grown->size(); ++ticket) {
-    const Node &node = grown->node(ticket);
-    if (node.pending)
-      continue;
-    ProposerRecord &record = asked.records[node.trial.proposer];
-    ++record.trials;
-    record.costNs += node.trial.costs.wallNs;
-    record.gain +=
-        std::max(0.0, grown->reward(node) -
-                          grown->reward(grown->node(node.trial.parent)));
-  }
+  asked.records = proposerRecords();
   asked.wallNs = context.ledger.left(Currency::Wall);
   asked.seen = [this](const Recipe &recipe) {
     return seen.count(recipe.hash()) != 0;

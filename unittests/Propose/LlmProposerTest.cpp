@@ -1,7 +1,7 @@
 //===- LlmProposerTest.cpp - Proposals of a model -------------------------===//
 
-#include "FakeChat.h"
 #include "kernelbrain/Propose/LlmProposer.h"
+#include "FakeChat.h"
 #include "kernelbrain/Propose/MixedProposer.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ protected:
     context.parent.recipe = rowsSpace().defaultRecipe();
     context.parent.ticket = 1;
     context.step = StepKind::Small;
-    context.text = "kb.kernel @kernel {}";
+    work.kernel.text = "kb.kernel @kernel {}";
   }
   LlmProposer make(FakeChat::Script script) {
     auto service = std::make_unique<FakeChat>(std::move(script));
@@ -97,8 +97,7 @@ TEST_F(LlmProposerTest, AfterTwoRepairsTheBuiltInPolicyAnswers) {
   Proposal proposal = ask(proposer);
   EXPECT_EQ(chat->requests.size(), 3u);
   EXPECT_EQ(proposal.proposer, "builtin");
-  EXPECT_EQ(proposal.fallback,
-            "no usable answer: it holds no JSON object");
+  EXPECT_EQ(proposal.fallback, "no usable answer: it holds no JSON object");
   EXPECT_EQ(proposal.tokens, 360);
   EXPECT_FALSE(proposal.exhausted);
 }
@@ -202,7 +201,7 @@ TEST_F(LlmProposerTest, FourFailuresInARowAreEnough) {
 }
 
 TEST_F(LlmProposerTest, ALongKernelIsNotShown) {
-  context.text = std::string(50000, 'x');
+  work.kernel.text = std::string(50000, 'x');
   LlmProposer proposer =
       make([](const ChatRequest &, int) { return answered(goodAnswer); });
   ask(proposer);
@@ -225,10 +224,8 @@ static ChatReply sensible(const ChatRequest &request, int) {
   Json answer = {{"rationale", "try it"}, {"knobs", Json::array()}};
   if (at == std::string::npos || question.compare(at + 12, 2, "no") == 0) {
     answer["strategy"] = "tiles";
-    answer["knobs"].push_back(
-        {{"name", "m"}, {"value", 1 << (draw % 6)}});
-    answer["knobs"].push_back(
-        {{"name", "n"}, {"value", 1 << (draw / 6 % 6)}});
+    answer["knobs"].push_back({{"name", "m"}, {"value", 1 << (draw % 6)}});
+    answer["knobs"].push_back({{"name", "n"}, {"value", 1 << (draw / 6 % 6)}});
   } else {
     std::string list = question.substr(at + 12);
     list = list.substr(0, list.find_first_of(";."));

@@ -25,7 +25,7 @@ protected:
     other.ticket = 5;
     other.recipe = tilesSpace().defaultRecipe();
     context.pool = {other};
-    context.text = "kb.kernel @kernel { one two one }";
+    work.kernel.text = "kb.kernel @kernel { one two one }";
   }
   Result<Recipe> apply(const std::string &answer) {
     Result<Patch> patch = parsePatch(answer);
@@ -53,6 +53,14 @@ TEST_F(PatchTest, KnobsOfTheParentChange) {
   EXPECT_EQ(knob(*recipe, "vector"), 8); // a number, though it was quoted
   EXPECT_EQ(recipe->strategyHash, "r1");
   EXPECT_TRUE(recipe->payload.empty());
+}
+
+TEST_F(PatchTest, ANumberStandsForTheWordOfAKnob) {
+  work.spaces[0].knobs[2].values.push_back(std::string("9"));
+  Result<Recipe> recipe = apply(
+      R"({"rationale": "r", "knobs": [{"name": "comment", "value": 9}]})");
+  ASSERT_TRUE(recipe) << recipe.error().message;
+  EXPECT_EQ(recipe->knobs["comment"], KnobValue(std::string("9")));
 }
 
 TEST_F(PatchTest, AnotherParentAndAnotherStrategy) {

@@ -199,4 +199,45 @@ TEST(RunRecordTest, TheSameEventsTwiceCountOnce) {
   EXPECT_EQ(record(twice).wallNs(), record(once).wallNs());
 }
 
+TEST(SummaryTest, AModelsProposalsAreAccountedFor) {
+  EXPECT_EQ(proposersText(record(wholeRun())), "");
+  auto byModel = [](search::Event event, int64_t tokens,
+                    const std::string &fallback = "") {
+    event.data["costs"]["tokens"] = tokens;
+    event.data["fallback"] = fallback;
+    event.data["proposer"] = fallback.empty() ? "llm" : "builtin";
+    return event;
+  };
+  search::Event end = finishRun();
+  end.data["spent"] = {{"tokens", 700}, {"micro_money", 5}};
+  RunRecord run =
+      record({startRun(), startKernel("softmax_0", 1), baseline("softmax_0"),
+              trial("softmax_0", 1, 0, rows(2, 8), 2),
+              byModel(trial("softmax_0", 2, 1, rows(4, 8), 3), 100),
+              byModel(trial("softmax_0", 3, 1, rows(8, 8), 0,
+                            Disposition::Incorrect, 2),
+                      200),
+              byModel(trial("softmax_0", 4, 1, rows(1, 8), 1.5), 300,
+                      "no usable answer: it holds no JSON object"),
+              byModel(trial("softmax_0", 5, 1, rows(1, 4), 1.5), 0,
+                      "timed_out: no reply in time"),
+              verdict("softmax_0", 2, 3), end});
+  EXPECT_EQ(proposersText(run),
+            "proposer  proposals  winners  tokens\n"
+            "builtin           3        0       0\n"
+            "    3 passed\n"
+            "llm               2        1     600\n"
+            "    1 incorrect, 1 passed\n"
+            "answered by the built-in policy instead of the model: 1 no usable "
+            "answer, 1\n"
+            "timed_out\n"
+            "100 tokens for answers that came too late\n"
+            "best of the model over the best of the built-in policy: 1.50x\n");
+  Json json = summaryJson(run);
+  EXPECT_EQ(json["tokens"], 700);
+  EXPECT_EQ(json["proposers"]["llm"]["winners"], 1);
+  EXPECT_EQ(json["fallbacks"]["timed_out"], 1);
+  EXPECT_EQ(json["model_gain"], 1.5);
+}
+
 } // namespace

@@ -40,10 +40,6 @@ collectKernels(mlir::ModuleOp module, const strategy::StrategyLibrary &library,
 /// Bytecode of a module that holds nothing but a copy of `kernel`.
 std::string kernelBytecode(kb::KernelOp kernel);
 
-/// `kernel` as text that tells nothing of the program around it: no names, no
-/// locations, no variants.
-std::string kernelText(kb::KernelOp kernel);
-
 /// A variant that is to be kept in the IR.
 struct KeptVariant {
   Recipe recipe;

@@ -14,7 +14,7 @@ struct LlmOptions {
   std::optional<int64_t> maxTokens, maxMicroMoney;
   /// Money for a million tokens; so a token costs as many millionths.
   double promptPrice = 0, replyPrice = 0;
-  int repairs = 2; ///< answers asked for after one that is of no use
+  int repairs = 2;       ///< answers asked for after one that is of no use
   int failuresInRow = 4; ///< unanswered questions before the model is given up
 };
 
@@ -59,10 +59,10 @@ private:
   std::unique_ptr<ChatService> service;
   BuiltinProposer builtin;
   std::map<Key, Dialogue> expected;
-  int64_t spentTokens, spentMoney = 0; ///< of settled requests
+  int64_t spentTokens, spentMoney = 0;   ///< of settled requests
   int64_t openTokens = 0, openMoney = 0; ///< worst cases of those on their way
   int failures = 0;
-  std::string givenUp; ///< why the model is not asked any more
+  std::string givenUp;               ///< why the model is not asked any more
   std::vector<std::string> warnings; ///< that no proposal has carried yet
 };
 

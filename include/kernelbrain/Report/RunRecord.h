@@ -25,9 +25,10 @@ constexpr int rungCount = 7;
 struct TrialRecord {
   uint64_t ticket = 0, parent = 0;
   std::string step, proposer, rationale;
+  std::string fallback; ///< why it is not the answer of the model asked
   Recipe recipe;
   Measurement measurement;
-  int64_t wallNs = 0;
+  int64_t wallNs = 0, tokens = 0, microMoney = 0;
 };
 
 struct KernelRecord {
@@ -78,6 +79,10 @@ public:
   size_t variants() const;
   /// Elapsed time that the trials account for.
   int64_t wallNs() const;
+  /// What the run says it spent of a currency, by its name; 0 before its end.
+  int64_t spent(const std::string &currency) const {
+    return getIntegerOr(expenses, currency, 0);
+  }
   /// A limit of the budget by its currency's name ("wall_ns", "variants");
   /// std::nullopt: not limited.
   std::optional<int64_t> limit(const std::string &currency) const;
@@ -87,7 +92,7 @@ private:
   KernelRecord *kernelOf(const Json &data);
 
   std::string moduleName;
-  Json budget = Json::object();
+  Json budget = Json::object(), expenses = Json::object();
   std::vector<KernelRecord> all;
   std::map<std::string, size_t> byName;
   std::vector<std::string> texts;

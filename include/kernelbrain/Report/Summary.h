@@ -16,8 +16,16 @@ std::string summaryText(const RunRecord &run, size_t width = 80);
 
 /// The same as data: {module, stop, variants, wall_ns, estimated_speedup,
 /// kernels: [{name, class, share, baseline, winner or null, left_stock,
-/// changed, variants, dispositions, rolled_back}], warnings}.
+/// changed, variants, dispositions, rolled_back}], proposers: {name:
+/// {proposals, winners, tokens, micro_money, dispositions}}, fallbacks (counts
+/// by reason), tokens, micro_money, model_gain (or null), warnings}.
 Json summaryJson(const RunRecord &run);
+
+/// Who proposed what and what became of it: proposals by proposer with their
+/// dispositions, winners and tokens; how often the model's answer was of no
+/// use, and why; and what it gained over the built-in policy. Empty if no model
+/// was asked.
+std::string proposersText(const RunRecord &run, size_t width = 80);
 
 /// Speedup of the whole program by Amdahl's law from the kernels' estimated
 /// shares: an estimate, never a measurement.

@@ -160,8 +160,6 @@ struct ProposeContext {
   std::vector<VariantView> pool;  ///< up to 5, drawn across cells
   /// "strategy.knob" of knobs whose change once left the code as it was.
   std::set<std::string> inertKnobs;
-  /// The kernel as text (a kb.kernel); empty unless the embedder gave it.
-  std::string text;
   std::map<std::string, ProposerRecord> records; ///< by proposer
   std::optional<int64_t> wallNs; ///< what is left of a limit on elapsed time
   /// True if this recipe has been proposed already: choose another one.

@@ -27,7 +27,6 @@ struct KernelTask {
   std::vector<SearchSpace> spaces; ///< one a strategy that applies
   CostModel cost;
   std::vector<Recipe> seeds; ///< tried first, for instance unproven winners
-  std::string text;          ///< the kb.kernel, for proposers that read it
 };
 
 /// The world outside. Everything outlives the search.
@@ -161,6 +160,7 @@ private:
   Result<std::optional<Proposal>> ask(Question asked);
   ProposeContext makeContext(const Selection &selection, Random &random) const;
   Status launch(const Selection &selection, const Proposal &proposal);
+  std::map<std::string, ProposerRecord> proposerRecords() const;
   bool judgeStatically(Trial &trial) const;
   Amounts expectedCost() const;
   void charge(const Proposal &answer);

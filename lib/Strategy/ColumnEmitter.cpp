@@ -3,6 +3,7 @@
 #include "ColumnEmitter.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -86,16 +87,22 @@ class ColumnEmitter : public ProgramEmitter {
 public:
   ColumnEmitter(const RowProgram &program, const RowPlan &plan,
                 const RowOptions &options, const ColumnOptions &columns,
-                kb::KernelOp kernel, ModuleOp module)
+                const RowFallback *fallback, int64_t panel, kb::KernelOp kernel,
+                ModuleOp module)
       : ProgramEmitter(program, options, kernel, module), plan(plan),
         columns(columns), isVector(vectorNodes(program)),
-        level(program.nodes().size()),
-        panel(columnPanel(program, plan, options, columns)) {
+        level(program.nodes().size()), panel(panel) {
     for (const std::unique_ptr<Node> &node : program.nodes()) {
       for (const Node *operand : node->operands)
         level[node->id] = std::max(level[node->id], level[operand->id]);
       level[node->id] += node->isReduction();
     }
+    if (program.guards.empty())
+      return;
+    fallbackColumns.widen = columns.widen;
+    exact = std::make_unique<ColumnEmitter>(
+        *fallback->program, fallback->plan, fallback->options, fallbackColumns,
+        /*fallback=*/nullptr, panel, kernel, module);
   }
 
 private:
@@ -103,7 +110,11 @@ private:
 
   void setUpBuffers() override;
   void emitNest(bool nontemporal) override;
+  void emitScalars();
   void emitPanel(Value start, int64_t length);
+  void checkGuards(Slot &slot);
+  Value guardHolds(const Guard &guard, Slot &slot);
+  void emitFallback(int64_t length);
   void emitBetween(unsigned from, unsigned to, const Sweep *next, int64_t);
   void emitSweep(const Sweep &sweep, int64_t length);
   void emitChunk(const Sweep &sweep, Slots &slots, Value from, Value to);
@@ -136,6 +147,10 @@ private:
   Values coordinates; ///< one an axis; null where it is the vector's
   Memo scalars;       ///< outside of the sweeps, then of the step at hand
   Value panelStart;
+  /// Works off the panels where a guard does not hold; null: there is none.
+  std::unique_ptr<ColumnEmitter> exact;
+  ColumnOptions fallbackColumns{/*vectors=*/1};
+  Value guardsHeld; ///< one byte on the stack
   bool storesNontemporal = false;
 };
 } // namespace
@@ -160,6 +175,16 @@ void ColumnEmitter::setUpBuffers() {
           !buffers.count(node))
         buffers[node] = newBuffer(node->type);
   }
+  if (!exact)
+    return;
+  guardsHeld = memref::AllocaOp::create(
+      builder, loc, MemRefType::get({1}, builder.getI8Type()));
+  exact->builder.setInsertionPoint(builder.getInsertionBlock(),
+                                   builder.getInsertionPoint());
+  exact->function = function;
+  exact->flat = flat;
+  exact->dims = dims;
+  exact->setUpBuffers();
 }
 
 /// Buffers hold whole vectors: no lane of theirs needs a mask.
@@ -370,7 +395,6 @@ void ColumnEmitter::emitNest(bool nontemporal) {
   OpBuilder::InsertionGuard guard(builder);
   storesNontemporal = nontemporal;
   coordinates.assign(program.axes.size(), Value());
-  scalars.clear();
   scf::ForOp outermost;
   for (unsigned axis = 0; axis < program.numRowAxes; ++axis) {
     if (axis == program.vectorAxis)
@@ -382,9 +406,7 @@ void ColumnEmitter::emitNest(bool nontemporal) {
     coordinates[axis] = loop.getInductionVar();
     builder.setInsertionPoint(loop.getBody()->getTerminator());
   }
-  for (Node *node : program.live())
-    if (!isVector[node->id] && !program.variesAlongColumns(node))
-      scalarValue(node);
+  emitScalars();
   int64_t length = program.axes[program.vectorAxis].factor;
   int64_t whole = length / panel * panel;
   if (whole == panel)
@@ -403,8 +425,21 @@ void ColumnEmitter::emitNest(bool nontemporal) {
   emitFence();
 }
 
+/// What no sweep and no lane changes.
+void ColumnEmitter::emitScalars() {
+  scalars.clear();
+  for (Node *node : program.live())
+    if (!isVector[node->id] && !program.variesAlongColumns(node))
+      scalarValue(node);
+}
+
 void ColumnEmitter::emitPanel(Value start, int64_t length) {
   panelStart = start;
+  if (exact) {
+    Value yes =
+        arith::ConstantOp::create(builder, loc, builder.getI8IntegerAttr(1));
+    memref::StoreOp::create(builder, loc, yes, guardsHeld, index(0));
+  }
   unsigned done = 0;
   for (const Sweep &sweep : plan.sweeps) {
     emitBetween(done, sweep.level, &sweep, length);
@@ -412,6 +447,69 @@ void ColumnEmitter::emitPanel(Value start, int64_t length) {
     emitSweep(sweep, length);
   }
   emitBetween(done, ~0u, nullptr, length);
+  if (exact)
+    emitFallback(length);
+}
+
+//===----------------------------------------------------------------------===//
+// Guards
+//===----------------------------------------------------------------------===//
+
+Value ColumnEmitter::guardHolds(const Guard &guard, Slot &slot) {
+  Type type = guard.value->type;
+  auto size = [&](Node *node) -> Value {
+    return math::AbsFOp::create(builder, loc, rowVector(node, slot));
+  };
+  auto bound = [&](double value) {
+    return constant(builder.getFloatAttr(type, value), slot.lanes);
+  };
+  Value value = size(guard.value);
+  // Comparisons that a NaN never passes.
+  Value holds = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLE,
+                                      value, bound(guard.high));
+  if (guard.low == 0)
+    return holds;
+  Value low = bound(guard.low);
+  if (guard.scale)
+    low = arith::MulFOp::create(builder, loc, low, size(guard.scale));
+  return arith::AndIOp::create(builder, loc, holds,
+                               arith::CmpFOp::create(builder, loc,
+                                                     arith::CmpFPredicate::OGE,
+                                                     value, low));
+}
+
+/// Notes whether all guards hold in the lanes of a slot.
+void ColumnEmitter::checkGuards(Slot &slot) {
+  Value holds;
+  for (const Guard &guard : program.guards) {
+    Value one = guardHolds(guard, slot);
+    holds = holds ? arith::AndIOp::create(builder, loc, holds, one).getResult()
+                  : one;
+  }
+  Value yes = constant(builder.getBoolAttr(true), slot.lanes);
+  if (slot.mask)
+    holds = arith::SelectOp::create(builder, loc, slot.mask, holds, yes);
+  Value all = vector::ReductionOp::create(builder, loc,
+                                          vector::CombiningKind::AND, holds);
+  all = arith::ExtUIOp::create(builder, loc, builder.getI8Type(), all);
+  Value before = memref::LoadOp::create(builder, loc, guardsHeld, index(0));
+  memref::StoreOp::create(builder, loc,
+                          arith::AndIOp::create(builder, loc, before, all),
+                          guardsHeld, index(0));
+}
+
+void ColumnEmitter::emitFallback(int64_t length) {
+  Value held = memref::LoadOp::create(builder, loc, guardsHeld, index(0));
+  Value none =
+      arith::ConstantOp::create(builder, loc, builder.getI8IntegerAttr(0));
+  Value failed =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, held, none);
+  auto choice = scf::IfOp::create(builder, loc, TypeRange(), failed,
+                                  /*withElseRegion=*/false);
+  exact->builder.setInsertionPointToStart(choice.thenBlock());
+  exact->coordinates = coordinates;
+  exact->emitScalars();
+  exact->emitPanel(panelStart, length);
 }
 
 /// What lies between two sweeps: values and results of the levels `from` to
@@ -442,6 +540,8 @@ void ColumnEmitter::emitBetween(unsigned from, unsigned to, const Sweep *next,
     if (next)
       for (const Node *node : next->reductions)
         initialize(node, slot);
+    else if (exact)
+      checkGuards(slot);
   });
 }
 
@@ -552,6 +652,10 @@ void ColumnEmitter::emitPrefetch(const Sweep &sweep, const Slots &slots) {
 
 func::FuncOp kernelbrain::strategy::emitColumnProgram(
     const RowProgram &program, const RowPlan &plan, const RowOptions &options,
-    const ColumnOptions &columns, kb::KernelOp kernel, ModuleOp module) {
-  return ColumnEmitter(program, plan, options, columns, kernel, module).run();
+    const ColumnOptions &columns, const RowFallback *fallback,
+    kb::KernelOp kernel, ModuleOp module) {
+  int64_t panel = columnPanel(program, plan, options, columns);
+  return ColumnEmitter(program, plan, options, columns, fallback, panel, kernel,
+                       module)
+      .run();
 }

@@ -33,10 +33,13 @@ int64_t columnPanel(const RowProgram &program, const RowPlan &plan,
 /// comes from a reduction. Indexed by node.
 std::vector<bool> vectorNodes(const RowProgram &program);
 
+/// Panels where a guard of the program does not hold are worked off again by
+/// the fallback.
 mlir::func::FuncOp
 emitColumnProgram(const RowProgram &program, const RowPlan &plan,
                   const RowOptions &options, const ColumnOptions &columns,
-                  kb::KernelOp kernel, mlir::ModuleOp module);
+                  const RowFallback *fallback, kb::KernelOp kernel,
+                  mlir::ModuleOp module);
 
 } // namespace kernelbrain::strategy
 

@@ -104,9 +104,10 @@ SearchSpace ColumnStrategy::makeSpace(const RowKernel &kernel,
   space.strategyHash = version;
   auto add = [&](const std::string &name, std::vector<KnobValue> values,
                  KnobValue otherwise, const std::string &description,
-                 bool structural = false) {
-    space.knobs.push_back(
-        Knob{name, std::move(values), otherwise, description, structural});
+                 bool structural = false,
+                 std::optional<KnobValue> safest = {}) {
+    space.knobs.push_back(Knob{name, std::move(values), otherwise, description,
+                               structural, safest});
   };
   ColumnVariant variant(kernel, space.defaultRecipe());
   const RowProgram &program = *variant.program;
@@ -131,7 +132,7 @@ SearchSpace ColumnStrategy::makeSpace(const RowKernel &kernel,
       "ask for inputs so many rows ahead; 0: not at all");
   if (sumsInF32(program) && kernel.numerics.reassociate)
     add("widen", {int64_t(0), int64_t(1)}, int64_t(1),
-        "add the sums of chunks up in f64", /*structural=*/true);
+        "add the sums of chunks up in f64", /*structural=*/true, int64_t(1));
   for (auto [number, output] : llvm::enumerate(program.outputs)) {
     int64_t bytes = elementBytes(output.node->type);
     if (!output.access.strides.back().isZero() && bytes >= 4 &&
@@ -170,8 +171,12 @@ FailureOr<Instance> ColumnStrategy::instantiate(kb::KernelOp kernel,
   ColumnVariant variant(columns, recipe);
   const RowOptions &options = variant.decisions.options;
   Instance instance;
-  instance.function = emitColumnProgram(*variant.program, variant.plan, options,
-                                        variant.columns, kernel, module);
+  RowFallback fallback;
+  if (!variant.program->guards.empty())
+    fallback = fallbackFor(columns, options);
+  instance.function =
+      emitColumnProgram(*variant.program, variant.plan, options,
+                        variant.columns, &fallback, kernel, module);
   int64_t stack =
       columnBufferBytes(*variant.program, variant.plan, variant.columns) *
       columnPanel(*variant.program, variant.plan, options, variant.columns);

@@ -27,7 +27,7 @@ static std::string encode(const Coordinates &coordinates) {
       os << 'a' << axis;
     if (coordinate.node)
       os << 'n' << coordinate.node->id;
-    os << '+' << coordinate.constant << ',';
+    os << '*' << coordinate.scale << '+' << coordinate.constant << ',';
   }
   return text;
 }
@@ -38,56 +38,86 @@ Node *RowProgramImporter::fail(const llvm::Twine &why) {
   return nullptr;
 }
 
-/// Spreads the axes of `coordinate` over dimensions of the given extents.
+/// Spreads the axes of `coordinate` over dimensions of the given extents: from
+/// the innermost on, each takes axes that fill it; the outermost takes the
+/// rest.
 bool RowProgramImporter::split(const Coordinate &coordinate,
                                ArrayRef<int64_t> extents, Coordinates &result) {
-  if (coordinate.isZero()) {
-    result.append(extents.size(), Coordinate());
-    return true;
-  }
+  const char *cutsOtherwise =
+      "a reshape cuts a dimension in another way than its rows";
+  Coordinates parts(extents.size());
   unsigned wide = llvm::count_if(extents, [](int64_t e) { return e != 1; });
-  size_t next = 0;
-  for (int64_t extent : extents) {
-    Coordinate part;
-    if (extent != 1 && wide == 1) {
-      part = coordinate;
-      next = coordinate.axes.size();
-    } else if (extent != 1) {
-      int64_t product = 1;
-      while (next < coordinate.axes.size() && product < extent) {
-        const Extent &axis = program.axes[coordinate.axes[next]];
-        int64_t outer = extent / product;
-        if (axis.isStatic() && product * axis.factor > extent &&
-            extent % product == 0 && axis.factor % outer == 0 && !wantedCut)
-          wantedCut = {coordinate.axes[next], axis.factor / outer};
-        product *= axis.isStatic() ? axis.factor : extent + 1;
-        part.axes.push_back(coordinate.axes[next++]);
-      }
-      if (product != extent)
-        return fail("a reshape cuts a dimension in another way than its rows");
+  Coordinate rest = coordinate;
+  for (size_t dim = extents.size(); !rest.isZero() && dim-- > 0;) {
+    int64_t extent = extents[dim];
+    if (extent == 1)
+      continue;
+    if (wide-- == 1) {
+      parts[dim] = rest;
+      rest = Coordinate();
+      break;
     }
-    result.push_back(part);
+    if (rest.axes.empty() && !rest.node && extent > 0) {
+      parts[dim].constant = rest.constant % extent;
+      rest.constant /= extent;
+      continue;
+    }
+    if (rest.node || rest.scale != 1 || extent < 0 || rest.constant % extent)
+      return fail(cutsOtherwise);
+    rest.constant /= extent;
+    int64_t product = 1;
+    while (!rest.axes.empty() && product < extent) {
+      const Extent &axis = program.axes[rest.axes.back()];
+      int64_t inner = extent / product;
+      if (axis.isStatic() && axis.factor > inner && extent % product == 0 &&
+          axis.factor % inner == 0 && !wantedCut)
+        wantedCut = {rest.axes.back(), inner};
+      product *= axis.isStatic() ? axis.factor : extent + 1;
+      parts[dim].axes.insert(parts[dim].axes.begin(), rest.axes.pop_back_val());
+    }
+    if (product != extent && !parts[dim].axes.empty())
+      return fail(cutsOtherwise);
   }
-  if (next != coordinate.axes.size())
-    return fail("a reshape cuts a dimension in another way than its rows");
+  if (!rest.isZero())
+    return fail(cutsOtherwise);
+  result.append(parts);
   return true;
 }
 
 /// The coordinate of a dimension that was expanded into `parts`.
 bool RowProgramImporter::join(ArrayRef<Coordinate> parts,
                               ArrayRef<int64_t> extents, Coordinate &result) {
-  for (auto [part, extent] : llvm::zip(parts, extents)) {
-    if (extent == 1)
+  if (llvm::count_if(extents, [](int64_t e) { return e != 1; }) == 1) {
+    for (auto [part, extent] : llvm::zip(parts, extents))
+      if (extent != 1)
+        result = part;
+    return true;
+  }
+  int64_t inner = 1; // elements of the dimensions further in
+  for (size_t dim = parts.size(); dim-- > 0;) {
+    const Coordinate &part = parts[dim];
+    if (extents[dim] == 1)
       continue;
-    bool first = result.axes.empty() && !result.node && !result.constant;
-    if (!part.axes.empty() && !result.node && !result.constant) {
-      result.axes.append(part.axes.begin(), part.axes.end());
-    } else if (first &&
-               llvm::count_if(extents, [](int64_t e) { return e != 1; }) == 1) {
-      result = part;
-    } else if (!part.isZero() || !first) {
+    if (part.node || part.scale != 1)
       return fail("a reshape joins a computed index");
-    }
+    if (part.constant && inner < 0)
+      return fail("a constant index into a dynamic dimension");
+    result.constant += part.constant * inner;
+    // Digits further out count in multiples of whole dimensions.
+    bool isOutermost =
+        llvm::all_of(extents.take_front(dim), [](int64_t e) { return e == 1; });
+    bool isFull =
+        extents[dim] < 0 || pointsOf(part) == extents[dim] ||
+        llvm::any_of(
+            part.axes,
+            [&](unsigned axis) { return !program.axes[axis].isStatic(); });
+    bool isAlone = llvm::all_of(parts.take_front(dim), [](const Coordinate &p) {
+      return p.axes.empty();
+    });
+    if (!isOutermost && !isAlone && (part.isShifted() || !isFull))
+      return fail("a reshape joins a part of a dimension");
+    result.axes.insert(result.axes.begin(), part.axes.begin(), part.axes.end());
+    inner = extents[dim] < 0 || inner < 0 ? -1 : inner * extents[dim];
   }
   return true;
 }
@@ -152,6 +182,14 @@ Node *RowProgramImporter::evaluateView(Operation *op,
     source.resize(shape.size());
     return evaluate(collapse.getSrc(), source);
   }
+  if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op))
+    return evaluateSlice(slice, coordinates);
+  if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op))
+    return evaluateInsertion(insertion, coordinates);
+  if (auto pad = dyn_cast<tensor::PadOp>(op))
+    return evaluatePad(pad, coordinates);
+  if (auto concat = dyn_cast<tensor::ConcatOp>(op))
+    return evaluateConcat(concat, coordinates);
   if (isa<tensor::EmptyOp>(op))
     return fail("an undefined value is read");
   return fail("it holds '" + op->getName().getStringRef() + "'");
@@ -185,7 +223,7 @@ bool RowProgramImporter::makeAccess(unsigned argument,
         return fail("a constant index into a dynamic dimension");
       access.offset += coordinate.constant * stride.factor;
     }
-    Extent inner = stride;
+    Extent inner = stride * Extent{coordinate.scale, {}};
     for (unsigned axis : llvm::reverse(coordinate.axes)) {
       if (program.axes[axis].factor == unresolved)
         program.axes[axis] = extent;
@@ -194,7 +232,12 @@ bool RowProgramImporter::makeAccess(unsigned argument,
       access.strides[axis] = inner;
       inner = inner * program.axes[axis];
     }
-    if (!coordinate.axes.empty() && inner != stride * extent)
+    std::optional<int64_t> points = pointsOf(coordinate);
+    bool isPart =
+        points && shape[dim] >= 0 && coordinate.constant >= 0 &&
+        coordinate.constant + coordinate.scale * (*points - 1) < shape[dim];
+    bool isWhole = !coordinate.isShifted() && inner == stride * extent;
+    if (!coordinate.node && !isPart && !isWhole)
       return fail("an argument's extent differs from the loop's");
     stride = stride * extent;
   }
@@ -368,24 +411,40 @@ Node *RowProgramImporter::indexNode(const Coordinate &coordinate) {
     return coordinate.node->type == type
                ? coordinate.node
                : program.op("arith.index_cast", type, coordinate.node);
+  Node *constant = program.constant(builder.getIndexAttr(coordinate.constant));
   if (coordinate.axes.empty())
-    return program.constant(builder.getIndexAttr(coordinate.constant));
+    return constant;
   if (coordinate.axes.size() > 1)
     return fail("the index of a joined dimension is used");
-  return program.index(coordinate.axes.front());
+  Node *index = program.index(coordinate.axes.front());
+  if (coordinate.scale != 1)
+    index = program.op(
+        "arith.muli", type,
+        {index, program.constant(builder.getIndexAttr(coordinate.scale))});
+  return coordinate.constant ? program.op("arith.addi", type, {index, constant})
+                             : index;
 }
 
-/// The other way: an index that is just an axis or a constant is recognised.
+/// The other way: an index that is just an axis, a constant, or an axis moved
+/// by one is recognised.
 Coordinate RowProgramImporter::coordinateOf(Node *node) {
   Coordinate coordinate;
   Node *origin = node;
   while (origin->isOp("arith.index_cast"))
     origin = origin->operands[0];
-  if (origin->kind == Node::Kind::Index)
+  if (origin->kind == Node::Kind::Index) {
     coordinate.axes = {origin->axis};
-  else if (auto value = dyn_cast_or_null<IntegerAttr>(origin->value))
+  } else if (auto value = dyn_cast_or_null<IntegerAttr>(origin->value)) {
     coordinate.constant = value.getInt();
-  else
+  } else if (origin->isOp("arith.addi") &&
+             isa_and_nonnull<IntegerAttr>(origin->operands[1]->value)) {
+    Coordinate base = coordinateOf(origin->operands[0]);
+    if (!base.node)
+      return shifted(base,
+                     cast<IntegerAttr>(origin->operands[1]->value).getInt(), 1);
     coordinate.node = node;
+  } else {
+    coordinate.node = node;
+  }
   return coordinate;
 }

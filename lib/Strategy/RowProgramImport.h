@@ -12,14 +12,16 @@
 
 namespace kernelbrain::strategy {
 
-/// Where along one dimension of a tensor: a mixed-radix number of axes, or a
-/// computed index, or a constant.
+/// Where along one dimension of a tensor: a computed index, or
+/// `constant + scale * (a mixed-radix number of axes)`.
 struct Coordinate {
   llvm::SmallVector<unsigned, 2> axes;
   Node *node = nullptr;
   int64_t constant = 0;
+  int64_t scale = 1;
 
   bool isZero() const { return axes.empty() && !node && constant == 0; }
+  bool isShifted() const { return constant != 0 || scale != 1; }
 };
 using Coordinates = llvm::SmallVector<Coordinate, 4>;
 
@@ -27,6 +29,16 @@ using Coordinates = llvm::SmallVector<Coordinate, 4>;
 struct AxisCut {
   unsigned axis;
   int64_t inner;
+};
+/// A part of a result: where it starts, and how far it goes.
+struct Box {
+  llvm::SmallVector<int64_t> low;
+  llvm::SmallVector<Extent> size;
+};
+/// A dimension, and a place in it counted from the start of the box.
+struct Cut {
+  unsigned dim = 0;
+  int64_t at = 0;
 };
 
 class RowProgramImporter {
@@ -40,6 +52,10 @@ public:
   bool run();
   /// After a failure at a reshape: one more cut that would help.
   std::optional<AxisCut> wantedCut;
+  /// Imports the elements of some results, of one shape, that lie in a box.
+  bool runBox(llvm::ArrayRef<unsigned> results, const Box &box);
+  /// After a failure: where to cut the box so that its parts may succeed.
+  std::optional<Cut> getCut() const { return cut; }
 
 private:
   /// One linalg operation at given values of its loops.
@@ -56,6 +72,7 @@ private:
 
   Node *fail(const llvm::Twine &why);
 
+  bool setUpShapes();
   bool setUpAxes();
   bool addAxes(llvm::SmallVector<int64_t> rows,
                llvm::ArrayRef<int64_t> columns);
@@ -77,6 +94,20 @@ private:
 
   Node *evaluate(mlir::Value tensor, const Coordinates &coordinates);
   Node *evaluateView(mlir::Operation *op, const Coordinates &coordinates);
+  Node *evaluateSlice(mlir::tensor::ExtractSliceOp op,
+                      const Coordinates &coordinates);
+  Node *evaluateInsertion(mlir::tensor::InsertSliceOp op,
+                          const Coordinates &coordinates);
+  Node *evaluatePad(mlir::tensor::PadOp op, const Coordinates &coordinates);
+  Node *evaluateConcat(mlir::tensor::ConcatOp op,
+                       const Coordinates &coordinates);
+  /// Whether a coordinate lies in [low, high): all of it, or nothing; fails
+  /// with a cut if only a part does.
+  std::optional<bool> isInside(const Coordinate &coordinate, int64_t low,
+                               int64_t high);
+  std::optional<int64_t> pointsOf(const Coordinate &coordinate) const;
+  Coordinate shifted(const Coordinate &coordinate, int64_t offset,
+                     int64_t scale);
   Node *makeInput(unsigned argument, const Coordinates &coordinates);
   bool makeAccess(unsigned argument, const Coordinates &coordinates,
                   Access &access, llvm::SmallVectorImpl<Node *> &dynamic);
@@ -102,6 +133,8 @@ private:
   VectorsAlong along;
   llvm::ArrayRef<AxisCut> cuts;
   llvm::SmallVector<unsigned> loopOrder; ///< the axes as loops nest
+  llvm::SmallVector<unsigned> boxDims;   ///< of a box, one an axis
+  std::optional<Cut> cut;
   std::map<std::pair<const void *, std::string>, Node *> memo;
   llvm::SmallPtrSet<mlir::Operation *, 4> seenAssertions;
 };

@@ -334,13 +334,16 @@ bool RowProgramImporter::validateNode(const Node &node) {
   bool isVector = program.variesAlongVectors(&node);
   if (node.kind == Node::Kind::Input) {
     const Extent &stride = node.access.strides[program.vectorAxis];
-    if (!stride.isZero() && !stride.isOne())
+    bool isContiguous = stride.isZero() || stride.isOne();
+    bool gathers = llvm::any_of(node.operands, [&](const Node *operand) {
+      return program.variesAlongVectors(operand);
+    });
+    if (!isContiguous && boxDims.empty())
       return fail("an input is not contiguous along the columns");
-    if (!stride.isZero() && type.isInteger(1))
+    if (gathers && boxDims.empty())
+      return fail("it gathers along the columns");
+    if ((!stride.isZero() || gathers) && type.isInteger(1))
       return fail("an input holds a matrix of truth values");
-    for (Node *operand : node.operands)
-      if (program.variesAlongVectors(operand))
-        return fail("it gathers along the columns");
   }
   bool divides =
       llvm::StringSwitch<bool>(node.name)
@@ -431,7 +434,8 @@ bool RowProgramImporter::validate() {
   return true;
 }
 
-bool RowProgramImporter::run() {
+/// What does not depend on the axes.
+bool RowProgramImporter::setUpShapes() {
   Block &block = kernel.getBody().front();
   program.numInputs = kernel.getNumInputs();
   program.shapes = kernel.getShapes();
@@ -451,7 +455,11 @@ bool RowProgramImporter::run() {
   for (ArrayRef<int64_t> shape : program.shapes)
     if (llvm::is_contained(shape, 0))
       return fail("it has no elements");
-  if (!setUpAxes() || !importOutputs())
+  return true;
+}
+
+bool RowProgramImporter::run() {
+  if (!setUpShapes() || !setUpAxes() || !importOutputs())
     return false;
   for (const Extent &axis : program.axes)
     if (axis.factor == unresolved)

@@ -146,9 +146,10 @@ Estimate kernelbrain::strategy::estimateRows(const RowProgram &program,
   double written = touchedBytes(program, true), stores = 0;
   double footprint = read + written;
   bool isBig = footprint > target.l2Bytes;
-  for (auto [number, output] : llvm::enumerate(program.outputs)) {
-    double bytes = argumentBytes(program, program.numInputs + number);
-    bool isPast = options.nontemporal[number];
+  for (const Output &output : program.outputs) {
+    double bytes = argumentBytes(program, output.access.argument);
+    bool isPast =
+        options.nontemporal[output.access.argument - program.numInputs];
     // A plain store reads its line first, unless that is in a cache anyway.
     stores += bytes * (isPast ? (isBig ? 1 : 4) : (isBig ? 2 : 1));
   }
@@ -199,7 +200,8 @@ public:
   SearchSpace runCommon() {
     addWidths();
     addMathKnobs(space, *program, kernel.numerics, target);
-    addAlgebra();
+    if (program->hasReduction())
+      addAlgebra();
     return std::move(space);
   }
 

@@ -73,9 +73,8 @@ std::string kernelbrain::strategy::textKnob(const Recipe &recipe,
   return value ? *value : "";
 }
 
-/// The program as it is written, in the plainest code: for few rows.
-static RowFallback fallbackFor(const RowKernel &kernel,
-                               const RowOptions &options) {
+RowFallback kernelbrain::strategy::fallbackFor(const RowKernel &kernel,
+                                               const RowOptions &options) {
   RewriteOptions rewrites;
   rewrites.reassociate = kernel.numerics.reassociate;
   RowFallback result{rewriteProgram(*kernel.program, rewrites), {}, options};

@@ -25,8 +25,8 @@ RowKernel analyzeRows(kb::KernelOp kernel, const Target &target,
 /// The knobs of `kernel` on `target`.
 SearchSpace rowSpace(const RowKernel &kernel, const Target &target,
                      bool wantsReduction);
-/// Those of them that do not depend on how loops nest: vector_bytes, and how
-/// values are computed.
+/// Those of them that do not depend on how loops nest: vector_bytes, how
+/// functions are approximated, and for reductions what rewriteProgram may do.
 SearchSpace commonSpace(const RowKernel &kernel, const Target &target);
 /// True if writing a result past the caches is likely to pay.
 bool isLargeResult(const RowProgram &program, unsigned number);
@@ -53,6 +53,9 @@ struct RowDecisions {
 };
 RowDecisions rowDecisions(const RowKernel &kernel, const Recipe &recipe);
 
+/// The program as it is written, in the plainest code: for few rows.
+RowFallback fallbackFor(const RowKernel &kernel, const RowOptions &options);
+
 /// The rewrites of a recipe that chooses nothing.
 RewriteOptions defaultRewrites(const RowKernel &kernel);
 
@@ -73,6 +76,8 @@ std::unique_ptr<Strategy> createElementwiseStrategy();
 std::unique_ptr<Strategy> createColumnwiseStrategy();
 /// Products, and other sums over a space larger than its inputs.
 std::unique_ptr<Strategy> createContractionStrategy();
+/// Layout: no reduction, and elements that change places.
+std::unique_ptr<Strategy> createLayoutStrategy();
 
 } // namespace kernelbrain::strategy
 

@@ -11,6 +11,7 @@ StrategyLibrary::StrategyLibrary() {
   strategies.push_back(createElementwiseStrategy());
   strategies.push_back(createColumnwiseStrategy());
   strategies.push_back(createContractionStrategy());
+  strategies.push_back(createLayoutStrategy());
 }
 
 const Strategy *StrategyLibrary::find(llvm::StringRef name) const {

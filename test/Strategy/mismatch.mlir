@@ -24,12 +24,14 @@ kb.kernel @column_sum ins(%x: tensor<8x16xf32>) outs(%y: tensor<16xf32>) {
 // CHECK: transpose: rowwise: an input is not contiguous along the columns
 // CHECK: transpose: elementwise: an input is not contiguous along the columns
 // CHECK: transpose: columnwise: it reduces nothing
+// CHECK: transpose: layout: {{$}}
 kb.kernel @transpose ins(%x: tensor<8x16xf32>) outs(%y: tensor<16x8xf32>) {
   %0 = linalg.transpose ins(%x : tensor<8x16xf32>) outs(%y : tensor<16x8xf32>) permutation = [1, 0]
   kb.yield %0 : tensor<16x8xf32>
 }
 
 // CHECK: truth: elementwise: a result is a matrix of truth values
+// CHECK: truth: layout: a result is a matrix of truth values
 kb.kernel @truth ins(%x: tensor<8x16xf32>) outs(%y: tensor<8x16xi1>) {
   %zero = arith.constant 0.0 : f32
   %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
@@ -48,6 +50,7 @@ kb.kernel @old ins(%x: tensor<8xf32>) outs(%y: tensor<8xf32>) {
 }
 
 // CHECK: gather: elementwise: it gathers along the columns
+// CHECK: gather: layout: {{$}}
 kb.kernel @gather ins(%i: tensor<8x16xindex>, %t: tensor<99xf32>) outs(%y: tensor<8x16xf32>) {
   %0 = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
     ins(%i : tensor<8x16xindex>) outs(%y : tensor<8x16xf32>) {
@@ -109,4 +112,34 @@ kb.kernel @dynamic ins(%x: tensor<8x?xf32>) outs(%y: tensor<?xf32>) {
     linalg.yield %2 : f32
   } -> tensor<?xf32>
   kb.yield %1 : tensor<?xf32>
+}
+
+// CHECK: negate: elementwise: {{$}}
+// CHECK: negate: layout: all its rows are contiguous
+kb.kernel @negate ins(%x: tensor<8x16xf32>) outs(%y: tensor<8x16xf32>) {
+  %0 = linalg.negf ins(%x : tensor<8x16xf32>) outs(%y : tensor<8x16xf32>) -> tensor<8x16xf32>
+  kb.yield %0 : tensor<8x16xf32>
+}
+
+// CHECK: turned: layout: the length of its rows is dynamic
+kb.kernel @turned ins(%x: tensor<?x16xf32>) outs(%y: tensor<16x?xf32>) {
+  %0 = linalg.transpose ins(%x : tensor<?x16xf32>) outs(%y : tensor<16x?xf32>) permutation = [1, 0]
+  kb.yield %0 : tensor<16x?xf32>
+}
+
+// CHECK: joined: layout: a part of a concatenation is dynamic
+kb.kernel @joined ins(%x: tensor<?x16xf32>, %z: tensor<8x16xf32>) outs(%y: tensor<?x16xf32>) {
+  %0 = tensor.concat dim(0) %x, %z : (tensor<?x16xf32>, tensor<8x16xf32>) -> tensor<?x16xf32>
+  kb.yield %0 : tensor<?x16xf32>
+}
+
+// CHECK: checked: layout: it asserts
+kb.kernel @checked ins(%x: tensor<8x16xf32>, %i: tensor<16x8xi1>) outs(%y: tensor<16x8xf32>) {
+  %0 = linalg.generic {indexing_maps = [#swap, #id, #id], iterator_types = ["parallel", "parallel"]}
+    ins(%x, %i : tensor<8x16xf32>, tensor<16x8xi1>) outs(%y : tensor<16x8xf32>) {
+  ^bb0(%a: f32, %c: i1, %o: f32):
+    cf.assert %c, "no"
+    linalg.yield %a : f32
+  } -> tensor<16x8xf32>
+  kb.yield %0 : tensor<16x8xf32>
 }

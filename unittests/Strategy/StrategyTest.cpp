@@ -22,6 +22,7 @@ TEST(StrategyLibraryTest, FindsByName) {
   ASSERT_TRUE(library.find("elementwise"));
   ASSERT_TRUE(library.find("columnwise"));
   ASSERT_TRUE(library.find("contraction"));
+  ASSERT_TRUE(library.find("layout"));
   EXPECT_FALSE(library.find("nothing"));
   EXPECT_NE(library.find("rowwise")->getVersion(),
             library.find("elementwise")->getVersion());

@@ -211,6 +211,13 @@ std::unique_ptr<RowProgram>
 importRowProgram(kb::KernelOp kernel, std::string &reason,
                  VectorsAlong along = VectorsAlong::Columns);
 
+/// Reads the body of a kernel without reductions as programs for boxes that
+/// make up its results: one, or several where tensors are concatenated, padded
+/// or inserted. Inputs need not be contiguous along the columns. On failure
+/// returns nothing and says why in `reason`, as one clause.
+std::vector<std::unique_ptr<RowProgram>> importPieces(kb::KernelOp kernel,
+                                                      std::string &reason);
+
 /// What rewriteProgram may do; see Numerics in Core/Kernel.h.
 struct RewriteOptions {
   bool narrowF64 = false;  ///< f64 between narrower inputs and results as f32

@@ -1,0 +1,208 @@
+//===- LayoutStrategy.cpp - Moves elements to other places ----------------===//
+
+#include "LayoutEmitter.h"
+#include "RowStrategies.h"
+
+#include "kernelbrain/Support/Hash.h"
+
+using namespace mlir;
+using namespace kernelbrain;
+using namespace kernelbrain::strategy;
+
+namespace {
+/// What is known of a kernel before any knob is set.
+struct LayoutKernel {
+  Pieces pieces;
+  Numerics numerics;
+  std::string mismatch;
+  int64_t laneBytes = 4; ///< that a lane of a vector stands for
+};
+
+/// A recipe turned into what it stands for.
+struct LayoutVariant {
+  RowDecisions decisions;
+  LayoutOptions layout;
+  Pieces pieces;
+
+  LayoutVariant(const LayoutKernel &kernel, const Recipe &recipe);
+};
+
+class LayoutStrategy : public Strategy {
+public:
+  StringRef getName() const override { return "layout"; }
+  StringRef getVersion() const override { return version; }
+
+  std::string mismatch(kb::KernelOp kernel,
+                       const Target &target) const override;
+  SearchSpace space(kb::KernelOp kernel, const Target &target) const override;
+  Estimate estimate(kb::KernelOp kernel, const Target &target,
+                    const Recipe &recipe) const override;
+  FailureOr<Instance> instantiate(kb::KernelOp kernel, const Target &target,
+                                  const Recipe &recipe,
+                                  ModuleOp module) const override;
+
+private:
+  // Bump the number with every change of the code or of the knobs.
+  std::string version = contentHash("layout 1");
+};
+} // namespace
+
+static LayoutKernel analyzeLayout(kb::KernelOp kernel, const Target &target) {
+  LayoutKernel result;
+  // Rows that are contiguous everywhere are another strategy's.
+  RowKernel rows = analyzeRows(kernel, target, /*wantsReduction=*/false);
+  result.numerics = rows.numerics;
+  if (rows.mismatch.empty())
+    result.mismatch = "all its rows are contiguous";
+  else if (target.kind != "host")
+    result.mismatch = rows.mismatch;
+  if (!result.mismatch.empty())
+    return result;
+  result.pieces = importPieces(kernel, result.mismatch);
+  for (const auto &piece : result.pieces) {
+    if (!piece->axes[piece->vectorAxis].isStatic())
+      result.mismatch = "the length of its rows is dynamic";
+    for (Type type : piece->elementTypes)
+      result.laneBytes = std::max(result.laneBytes, elementBytes(type));
+  }
+  return result;
+}
+
+LayoutVariant::LayoutVariant(const LayoutKernel &kernel, const Recipe &recipe)
+    : decisions() {
+  RowKernel rows;
+  rows.numerics = kernel.numerics;
+  RewriteOptions plain;
+  rows.program = rewriteProgram(*kernel.pieces.front(), plain);
+  decisions = rowDecisions(rows, recipe);
+  decisions.options.lanes = decisions.vectorBytes / kernel.laneBytes;
+  // Results are numbered over the whole kernel, not within a piece.
+  size_t results = rows.program->shapes.size() - rows.program->numInputs;
+  decisions.options.nontemporal.assign(results, false);
+  for (size_t number = 0; number < results; ++number)
+    decisions.options.nontemporal[number] =
+        integerKnob(recipe, "nontemporal_" + std::to_string(number), 0);
+  layout.blockRows =
+      std::max(decisions.options.lanes, integerKnob(recipe, "block_rows", 64));
+  layout.blockColumns = integerKnob(recipe, "block_columns", 16);
+  for (const auto &piece : kernel.pieces)
+    pieces.push_back(rewriteProgram(*piece, plain));
+}
+
+std::string LayoutStrategy::mismatch(kb::KernelOp kernel,
+                                     const Target &target) const {
+  return analyzeLayout(kernel, target).mismatch;
+}
+
+/// True if all vectors of the result start on a cache line if it does.
+static bool isAlignedThroughout(const Pieces &pieces, unsigned argument) {
+  for (const auto &piece : pieces)
+    for (const Output &output : piece->outputs) {
+      if (output.access.argument != argument)
+        continue;
+      int64_t bytes = elementBytes(output.node->type);
+      unsigned along = piece->vectorAxis;
+      bool isAligned = output.access.offset * bytes % 64 == 0 &&
+                       output.access.strides[along].isOne();
+      for (auto [axis, stride] : llvm::enumerate(output.access.strides))
+        isAligned &= axis == along ||
+                     (stride.isStatic() && stride.factor * bytes % 64 == 0);
+      if (!isAligned)
+        return false;
+    }
+  return true;
+}
+
+SearchSpace LayoutStrategy::space(kb::KernelOp kernel,
+                                  const Target &target) const {
+  LayoutKernel layout = analyzeLayout(kernel, target);
+  RowKernel first;
+  first.numerics = layout.numerics;
+  first.program = rewriteProgram(*layout.pieces.front(), {});
+  SearchSpace space = commonSpace(first, target);
+  space.strategy = getName();
+  space.strategyHash = version;
+  auto add = [&](const std::string &name, std::vector<KnobValue> values,
+                 KnobValue otherwise, const std::string &description,
+                 bool structural = false) {
+    space.knobs.push_back(
+        Knob{name, std::move(values), otherwise, description, structural, {}});
+  };
+  LayoutVariant variant(layout, space.defaultRecipe());
+  bool hasTiles = false, hasRows = false;
+  for (const auto &piece : variant.pieces) {
+    PiecePlan plan = planPiece(*piece, variant.decisions.options.lanes);
+    hasTiles |= plan.tileAxis.has_value();
+    hasRows |= !plan.tileAxis && !plan.isScalar;
+  }
+  const RowProgram &program = *first.program;
+  for (unsigned argument = program.numInputs; argument < program.shapes.size();
+       ++argument) {
+    unsigned number = argument - program.numInputs;
+    if (elementBytes(program.elementTypes[argument]) < 4 ||
+        !isAlignedThroughout(layout.pieces, argument))
+      continue;
+    bool isLarge = isLargeResult(program, number);
+    std::string name = "nontemporal_" + std::to_string(number);
+    add(name, {int64_t(0), int64_t(1)}, int64_t(isLarge),
+        "write result " + std::to_string(number) + " past the caches");
+  }
+  if (hasTiles) {
+    add("block_rows", {int64_t(16), int64_t(64), int64_t(256)}, int64_t(64),
+        "columns of an input that are worked off together");
+    add("block_columns", {int64_t(16), int64_t(64), int64_t(256)}, int64_t(16),
+        "elements of them that are");
+  }
+  if (hasRows)
+    add("unroll", {int64_t(1), int64_t(2), int64_t(4)}, int64_t(2),
+        "vectors a step");
+  return space;
+}
+
+Estimate LayoutStrategy::estimate(kb::KernelOp kernel, const Target &target,
+                                  const Recipe &recipe) const {
+  LayoutKernel layout = analyzeLayout(kernel, target);
+  LayoutVariant variant(layout, recipe);
+  Estimate sum;
+  for (const auto &piece : variant.pieces) {
+    RowPlan rows = planRows(*piece, Keep::Nowhere);
+    Estimate one = estimateRows(*piece, rows, variant.decisions, target);
+    PiecePlan plan = planPiece(*piece, variant.decisions.options.lanes);
+    // A gather loads an element at a time; a tile adds its shuffles.
+    double slower = plan.isScalar ? 8 : plan.gathered.empty() ? 1 : 4;
+    sum.timeNs += one.timeNs * (plan.tileAxis ? 1.5 : 1) * slower;
+    sum.boundNs += one.boundNs;
+    if (sum.rejection.empty())
+      sum.rejection = one.rejection;
+  }
+  return sum;
+}
+
+FailureOr<Instance> LayoutStrategy::instantiate(kb::KernelOp kernel,
+                                                const Target &target,
+                                                const Recipe &recipe,
+                                                ModuleOp module) const {
+  LayoutKernel layout = analyzeLayout(kernel, target);
+  if (!layout.mismatch.empty())
+    return kernel.emitError("strategy 'layout' does not apply: ")
+           << layout.mismatch;
+  std::string violation = space(kernel, target).violation(recipe);
+  if (!violation.empty())
+    return kernel.emitError("illegal recipe: ") << violation;
+  LayoutVariant variant(layout, recipe);
+  Instance instance;
+  instance.function = emitPieces(variant.pieces, variant.decisions.options,
+                                 variant.layout, kernel, module);
+  bool isNontemporal =
+      llvm::is_contained(variant.decisions.options.nontemporal, true);
+  instance.features = Json{{"strategy", getName().str()},
+                           {"vector_bytes", variant.decisions.vectorBytes},
+                           {"pieces", variant.pieces.size()},
+                           {"block_rows", variant.layout.blockRows},
+                           {"nontemporal", isNontemporal ? 1 : 0}};
+  return instance;
+}
+
+std::unique_ptr<Strategy> kernelbrain::strategy::createLayoutStrategy() {
+  return std::make_unique<LayoutStrategy>();
+}

@@ -1,0 +1,272 @@
+//===- RowProgramPieces.cpp - Tensors that are put together ---------------===//
+//
+// A concatenation, a pad or an insertion is one thing here and another there.
+// The importer asks for boxes of the results: where a box reaches into two of
+// their parts it is cut and both halves are asked for again.
+//
+//===----------------------------------------------------------------------===//
+
+#include "RowProgramImport.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace kernelbrain::strategy;
+using namespace kernelbrain;
+
+/// The largest number of pieces that one kernel may fall into.
+static constexpr size_t maxPieces = 32;
+
+//===----------------------------------------------------------------------===//
+// Coordinates
+//===----------------------------------------------------------------------===//
+
+/// How many values the coordinate takes; nothing if that is dynamic.
+std::optional<int64_t>
+RowProgramImporter::pointsOf(const Coordinate &coordinate) const {
+  int64_t points = 1;
+  for (unsigned axis : coordinate.axes) {
+    if (!program.axes[axis].isStatic() || program.axes[axis].factor < 0)
+      return std::nullopt;
+    points *= program.axes[axis].factor;
+  }
+  return points;
+}
+
+/// offset + scale * coordinate
+Coordinate RowProgramImporter::shifted(const Coordinate &coordinate,
+                                       int64_t offset, int64_t scale) {
+  Coordinate result = coordinate;
+  if (!coordinate.node) {
+    result.constant = offset + scale * coordinate.constant;
+    result.scale *= scale;
+    return result;
+  }
+  Builder builder(program.getContext());
+  Type type = builder.getIndexType();
+  Node *node = indexNode(coordinate);
+  if (scale != 1)
+    node = program.op("arith.muli", type,
+                      {node, program.constant(builder.getIndexAttr(scale))});
+  if (offset != 0)
+    node = program.op("arith.addi", type,
+                      {node, program.constant(builder.getIndexAttr(offset))});
+  result.node = node;
+  return result;
+}
+
+std::optional<bool> RowProgramImporter::isInside(const Coordinate &coordinate,
+                                                 int64_t low, int64_t high) {
+  std::optional<int64_t> points = pointsOf(coordinate);
+  if (coordinate.node || !points) {
+    fail("a computed or dynamic place is cut");
+    return std::nullopt;
+  }
+  int64_t first = coordinate.constant;
+  int64_t last = first + coordinate.scale * (*points - 1);
+  if (last < low || first >= high)
+    return false;
+  if (first >= low && last < high)
+    return true;
+  int64_t boundary = first < low ? low : high;
+  int64_t at = llvm::divideCeil(boundary - first, coordinate.scale);
+  unsigned outermost = coordinate.axes.front();
+  int64_t inner = *points / program.axes[outermost].factor;
+  if (boxDims.empty() || at % inner != 0)
+    fail("a loop runs over parts of different tensors");
+  else
+    cut = Cut{boxDims[outermost], at / inner};
+  return std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+static bool isStatic(ArrayRef<int64_t> values) {
+  return !llvm::any_of(values, ShapedType::isDynamic);
+}
+
+Node *RowProgramImporter::evaluateSlice(tensor::ExtractSliceOp op,
+                                        const Coordinates &coordinates) {
+  if (!isStatic(op.getStaticOffsets()) || !isStatic(op.getStaticStrides()))
+    return fail("a slice starts at a computed place");
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  Coordinates source;
+  auto next = coordinates.begin();
+  for (auto [dim, offset] : llvm::enumerate(op.getStaticOffsets())) {
+    Coordinate within = dropped.test(dim) ? Coordinate() : *next++;
+    source.push_back(shifted(within, offset, op.getStaticStrides()[dim]));
+  }
+  return evaluate(op.getSource(), source);
+}
+
+Node *RowProgramImporter::evaluateInsertion(tensor::InsertSliceOp op,
+                                            const Coordinates &coordinates) {
+  bool isPlain =
+      isStatic(op.getStaticOffsets()) && isStatic(op.getStaticSizes()) &&
+      llvm::all_of(op.getStaticStrides(), [](int64_t s) { return s == 1; });
+  if (!isPlain)
+    return fail("a slice is put at a computed place");
+  llvm::SmallBitVector dropped = op.getDroppedDims();
+  Coordinates source;
+  for (auto [dim, coordinate] : llvm::enumerate(coordinates)) {
+    int64_t low = op.getStaticOffsets()[dim];
+    std::optional<bool> inside =
+        isInside(coordinate, low, low + op.getStaticSizes()[dim]);
+    if (!inside)
+      return nullptr;
+    if (!*inside)
+      return evaluate(op.getDest(), coordinates);
+    if (!dropped.test(dim))
+      source.push_back(shifted(coordinate, -low, 1));
+  }
+  return evaluate(op.getSource(), source);
+}
+
+Node *RowProgramImporter::evaluatePad(tensor::PadOp op,
+                                      const Coordinates &coordinates) {
+  Value padding = op.getConstantPaddingValue();
+  ArrayRef<int64_t> shape = op.getSourceType().getShape();
+  if (!padding || !isStatic(op.getStaticLow()) || !isStatic(shape))
+    return fail("a padding is computed or dynamic");
+  Coordinates source;
+  for (auto [dim, coordinate] : llvm::enumerate(coordinates)) {
+    int64_t low = op.getStaticLow()[dim];
+    // A dimension that is not padded may be read at computed places.
+    bool isPadded = op.getResultType().getDimSize(dim) != shape[dim];
+    std::optional<bool> inside =
+        isPadded ? isInside(coordinate, low, low + shape[dim]) : true;
+    if (!inside)
+      return nullptr;
+    if (!*inside)
+      return evaluateScalar(padding, nullptr);
+    source.push_back(shifted(coordinate, -low, 1));
+  }
+  return evaluate(op.getSource(), source);
+}
+
+Node *RowProgramImporter::evaluateConcat(tensor::ConcatOp op,
+                                         const Coordinates &coordinates) {
+  uint64_t dim = op.getDim();
+  int64_t low = 0;
+  for (Value part : op.getInputs()) {
+    int64_t extent = cast<RankedTensorType>(part.getType()).getDimSize(dim);
+    if (ShapedType::isDynamic(extent))
+      return fail("a part of a concatenation is dynamic");
+    std::optional<bool> inside = isInside(coordinates[dim], low, low + extent);
+    if (!inside)
+      return nullptr;
+    if (*inside) {
+      Coordinates within(coordinates);
+      within[dim] = shifted(coordinates[dim], -low, 1);
+      return evaluate(part, within);
+    }
+    low += extent;
+  }
+  return fail("an index lies outside of its tensor");
+}
+
+//===----------------------------------------------------------------------===//
+// Boxes
+//===----------------------------------------------------------------------===//
+
+bool RowProgramImporter::runBox(ArrayRef<unsigned> results, const Box &box) {
+  if (!setUpShapes())
+    return false;
+  Coordinates place;
+  for (auto [dim, size] : llvm::enumerate(box.size)) {
+    Coordinate coordinate;
+    coordinate.constant = box.low[dim];
+    if (!size.isOne()) {
+      coordinate.axes = {static_cast<unsigned>(program.axes.size())};
+      program.axes.push_back(size);
+      boxDims.push_back(dim);
+    }
+    place.push_back(coordinate);
+  }
+  if (program.axes.empty())
+    program.axes.push_back(Extent());
+  for (unsigned result : results) {
+    Output output;
+    SmallVector<Node *> dynamic;
+    output.node = evaluate(kernel.getYield().getValues()[result], place);
+    if (!output.node ||
+        !makeAccess(program.numInputs + result, place, output.access, dynamic))
+      return false;
+    program.outputs.push_back(output);
+    if (output.node->type.isInteger(1))
+      return fail("a result is a matrix of truth values");
+  }
+  if (program.hasReduction())
+    return fail("it reduces");
+  if (!program.assertions.empty())
+    return fail("it asserts");
+  program.collapseAxes();
+  program.numRowAxes = program.axes.size() - 1;
+  program.vectorAxis = program.numRowAxes;
+  for (const Node *node : program.live())
+    if (!validateNode(*node))
+      return false;
+  return true;
+}
+
+/// Results of equal shape, in the order of the kernel.
+static std::vector<SmallVector<unsigned>> groupByShape(kb::KernelOp kernel) {
+  auto shapes = kernel.getShapes();
+  std::vector<SmallVector<unsigned>> groups;
+  unsigned numInputs = kernel.getNumInputs();
+  for (unsigned result = 0; numInputs + result < shapes.size(); ++result) {
+    auto group = llvm::find_if(groups, [&](const auto &other) {
+      return shapes[numInputs + other.front()] == shapes[numInputs + result];
+    });
+    if (group == groups.end())
+      groups.push_back({result});
+    else
+      group->push_back(result);
+  }
+  return groups;
+}
+
+std::vector<std::unique_ptr<RowProgram>>
+kernelbrain::strategy::importPieces(kb::KernelOp kernel, std::string &reason) {
+  std::vector<std::unique_ptr<RowProgram>> pieces;
+  auto shapes = kernel.getShapes();
+  for (const SmallVector<unsigned> &results : groupByShape(kernel)) {
+    Box whole;
+    for (int64_t extent : shapes[kernel.getNumInputs() + results.front()]) {
+      whole.low.push_back(0);
+      whole.size.push_back(extent < 0
+                               ? Extent{1, {static_cast<unsigned>(-extent - 1)}}
+                               : Extent{extent, {}});
+    }
+    std::vector<Box> boxes{whole};
+    while (!boxes.empty()) {
+      Box box = boxes.back();
+      boxes.pop_back();
+      auto program = std::make_unique<RowProgram>(kernel.getContext());
+      reason.clear();
+      RowProgramImporter importer(kernel, *program, reason,
+                                  VectorsAlong::Columns, /*cuts=*/{});
+      if (importer.runBox(results, box)) {
+        pieces.push_back(std::move(program));
+        continue;
+      }
+      std::optional<Cut> cut = importer.getCut();
+      if (!cut)
+        return {};
+      if (pieces.size() + boxes.size() + 2 > maxPieces) {
+        reason = "it falls into too many pieces";
+        return {};
+      }
+      Box rest = box;
+      rest.low[cut->dim] += cut->at;
+      rest.size[cut->dim].factor -= cut->at;
+      box.size[cut->dim].factor = cut->at;
+      boxes.push_back(rest);
+      boxes.push_back(box);
+    }
+  }
+  reason.clear();
+  return pieces;
+}

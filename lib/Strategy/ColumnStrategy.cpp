@@ -9,11 +9,19 @@ using namespace mlir;
 using namespace kernelbrain;
 using namespace kernelbrain::strategy;
 
-static bool sumsInF32(const RowProgram &program) {
-  return llvm::any_of(program.live(), [](const Node *node) {
-    return node->kind == Node::Kind::Reduce &&
-           node->reduce == ReduceKind::AddF && node->type.isF32();
-  });
+/// True for products and the like, whose operands have to be used many times
+/// for each time that they are loaded.
+static bool isContraction(const RowProgram &program) {
+  double points = 1, inputs = 0;
+  for (const Extent &axis : program.axes)
+    points *= axis.evaluate(program.dimHints);
+  for (unsigned input = 0; input < program.numInputs; ++input) {
+    double elements = 1;
+    for (int64_t extent : program.shapes[input])
+      elements *= extent < 0 ? program.dimHints[-extent - 1] : extent;
+    inputs += elements;
+  }
+  return points > 8 * inputs;
 }
 
 static RowKernel analyzeColumns(kb::KernelOp kernel, const Target &target) {
@@ -25,6 +33,8 @@ static RowKernel analyzeColumns(kb::KernelOp kernel, const Target &target) {
   std::vector<bool> isVector = vectorNodes(program);
   if (!program.assertions.empty())
     result.mismatch = "it asserts";
+  if (isContraction(program))
+    result.mismatch = "it reduces over far more points than its inputs have";
   for (const Node *node : program.live()) {
     if (node->kind != Node::Kind::Input)
       continue;
@@ -52,7 +62,8 @@ struct ColumnVariant {
     columns.vectors = integerKnob(recipe, "vectors", 1);
     columns.chunk = integerKnob(recipe, "chunk", 16);
     columns.prefetchSteps = integerKnob(recipe, "prefetch_steps", 0);
-    columns.widen = integerKnob(recipe, "widen", 0);
+    // Long sums in f32 leave the bound; adding chunks up in f64 is cheap.
+    columns.widen = kernel.numerics.reassociate;
     decisions.options.unroll = columns.vectors;
     program = rewriteProgram(*kernel.program, decisions.rewrites);
     plan = planRows(*program, Keep::Nowhere);
@@ -81,7 +92,7 @@ private:
   SearchSpace makeSpace(const RowKernel &kernel, const Target &target) const;
 
   // Bump the number with every change of the code or of the knobs.
-  std::string version = contentHash("columnwise 2");
+  std::string version = contentHash("columnwise 4");
 };
 } // namespace
 
@@ -104,10 +115,9 @@ SearchSpace ColumnStrategy::makeSpace(const RowKernel &kernel,
   space.strategyHash = version;
   auto add = [&](const std::string &name, std::vector<KnobValue> values,
                  KnobValue otherwise, const std::string &description,
-                 bool structural = false,
-                 std::optional<KnobValue> safest = {}) {
-    space.knobs.push_back(Knob{name, std::move(values), otherwise, description,
-                               structural, safest});
+                 bool structural = false) {
+    space.knobs.push_back(
+        Knob{name, std::move(values), otherwise, description, structural, {}});
   };
   ColumnVariant variant(kernel, space.defaultRecipe());
   const RowProgram &program = *variant.program;
@@ -126,13 +136,10 @@ SearchSpace ColumnStrategy::makeSpace(const RowKernel &kernel,
   }
   add("vectors", counts, best, "vectors side by side in registers",
       /*structural=*/true);
-  add("chunk", {int64_t(8), int64_t(16), int64_t(32), int64_t(64)}, int64_t(16),
+  add("chunk", {int64_t(8), int64_t(16), int64_t(32)}, int64_t(16),
       "rows between visits of the partial results in memory");
   add("prefetch_steps", {int64_t(0), int64_t(8), int64_t(16)}, int64_t(0),
       "ask for inputs so many rows ahead; 0: not at all");
-  if (sumsInF32(program) && kernel.numerics.reassociate)
-    add("widen", {int64_t(0), int64_t(1)}, int64_t(1),
-        "add the sums of chunks up in f64", /*structural=*/true, int64_t(1));
   for (auto [number, output] : llvm::enumerate(program.outputs)) {
     int64_t bytes = elementBytes(output.node->type);
     if (!output.access.strides.back().isZero() && bytes >= 4 &&

@@ -3,6 +3,7 @@
 #include "kernelbrain/Transforms/Passes.h"
 
 #include "kernelbrain/Dialect/KB/KB.h"
+#include "kernelbrain/Transforms/Outlining.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/DenseSet.h"
@@ -14,6 +15,18 @@ namespace kernelbrain {
 #define GEN_PASS_DEF_INLINEPASS
 #include "kernelbrain/Transforms/Passes.h.inc"
 } // namespace kernelbrain
+
+void kernelbrain::inlineKernel(kb::CallOp call, kb::KernelOp kernel) {
+  IRMapping mapping;
+  mapping.map(kernel.getBody().getArguments(), call.getOperands());
+  OpBuilder builder(call);
+  for (Operation &op : kernel.getBody().front().without_terminator())
+    builder.clone(op, mapping);
+  for (auto [result, value] :
+       llvm::zip(call.getResults(), kernel.getYield().getValues()))
+    result.replaceAllUsesWith(mapping.lookup(value));
+  call.erase();
+}
 
 namespace {
 
@@ -42,15 +55,7 @@ LogicalResult InlinePass::inlineCall(kb::CallOp call, kb::KernelOp kernel) {
     return call.emitOpError("on buffers cannot be replaced by the body of "
                             "kernel '")
            << call.getCallee() << "', which is on tensors";
-  IRMapping mapping;
-  mapping.map(kernel.getBody().getArguments(), call.getOperands());
-  OpBuilder builder(call);
-  for (Operation &op : kernel.getBody().front().without_terminator())
-    builder.clone(op, mapping);
-  for (auto [result, value] :
-       llvm::zip(call.getResults(), kernel.getYield().getValues()))
-    result.replaceAllUsesWith(mapping.lookup(value));
-  call.erase();
+  inlineKernel(call, kernel);
   return success();
 }
 

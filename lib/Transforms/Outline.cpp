@@ -93,16 +93,12 @@ void OutlinePass::runOnOperation() {
     if (failed(runPipeline(pipeline, getOperation())))
       return signalPassFailure();
   }
-  auto run = [&](OpPassManager &pipeline, Operation *op) {
-    return runPipeline(pipeline, op);
-  };
-  Outliner outliner(getOperation(), wanted ? &*wanted : nullptr, run);
+  Outliner outliner(getOperation(), wanted ? &*wanted : nullptr);
   SmallVector<func::FuncOp> functions(getOperation().getOps<func::FuncOp>());
   for (func::FuncOp function : functions)
     if (!function.isExternal() &&
-        !function->hasAttr(kb::KBDialect::getSkipMarkerName()) &&
-        failed(outliner.outline(function)))
-      return signalPassFailure();
+        !function->hasAttr(kb::KBDialect::getSkipMarkerName()))
+      outliner.outline(function);
   outliner.setShares();
   if (printRegions)
     outliner.print(llvm::errs());

@@ -5,18 +5,32 @@
 #include "ArgDomains.h"
 #include "kernelbrain/Transforms/KernelHash.h"
 #include "kernelbrain/Transforms/KernelInfo.h"
+#include "kernelbrain/Transforms/Outlining.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Dominance.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
-#include "mlir/Transforms/Passes.h"
+#include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "llvm/Support/FormatVariadic.h"
 
 #include <cmath>
 
 using namespace mlir;
 using namespace kernelbrain;
+
+Outliner::Outliner(ModuleOp module, llvm::Regex *wanted)
+    : module(module), wanted(wanted) {
+  MLIRContext *context = module.getContext();
+  RewritePatternSet patterns(context);
+  for (Dialect *dialect : context->getLoadedDialects())
+    dialect->getCanonicalizationPatterns(patterns);
+  for (RegisteredOperationName op : context->getRegisteredOperations())
+    op.getCanonicalizationPatterns(patterns, context);
+  simplifications = FrozenRewritePatternSet(std::move(patterns));
+}
 
 ModuleOp Outliner::kernelsModule() {
   if (kernels)
@@ -57,6 +71,18 @@ static double timesRun(Operation *op) {
   return times;
 }
 
+/// What the passes canonicalize and cse do, where passes cannot run.
+void Outliner::simplify(kb::KernelOp kernel) {
+  GreedyRewriteConfig config;
+  config.setUseTopDownTraversal();
+  config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Normal);
+  // As simple as it got will do.
+  (void)applyPatternsGreedily(kernel, simplifications, config);
+  IRRewriter rewriter(kernel.getContext());
+  DominanceInfo dominance;
+  eliminateCommonSubExpressions(rewriter, dominance, kernel);
+}
+
 /// Simplifies a new kernel. Returns it, or an equal one that was there before.
 kb::KernelOp Outliner::finishKernel(kb::KernelOp kernel, StringRef kind) {
   std::string rawHash = kernelHash(kernel);
@@ -64,11 +90,7 @@ kb::KernelOp Outliner::finishKernel(kb::KernelOp kernel, StringRef kind) {
     kernel.erase();
     return same;
   }
-  OpPassManager pipeline(kb::KernelOp::getOperationName());
-  pipeline.addPass(createCanonicalizerPass());
-  pipeline.addPass(createCSEPass());
-  if (failed(runPipeline(pipeline, kernel)))
-    hasFailed = true;
+  simplify(kernel);
   kernel.setKind(kind);
   setNumerics(kernel);
   inferArgDomains(kernel);
@@ -260,7 +282,7 @@ void Outliner::outlineWhole(DimClasses &dims) {
   eraseDead(graph, {&whole});
 }
 
-LogicalResult Outliner::outline(func::FuncOp function) {
+void Outliner::outline(func::FuncOp function) {
   current = function;
   for (Block &block : llvm::drop_begin(function.getBody()))
     localizeFreeValues(block);
@@ -276,7 +298,15 @@ LogicalResult Outliner::outline(func::FuncOp function) {
   else
     for (Block &block : function.getBody())
       outlineBlock(block, dims);
-  return failure(hasFailed);
+}
+
+void kernelbrain::cutIntoKernels(func::FuncOp function) {
+  ScopedDiagnosticHandler silence(
+      function.getContext(), [](Diagnostic &diagnostic) {
+        return success(diagnostic.getSeverity() == DiagnosticSeverity::Remark);
+      });
+  Outliner outliner(function->getParentOfType<ModuleOp>(), /*wanted=*/nullptr);
+  outliner.outline(function);
 }
 
 double Outliner::totalNs() const {

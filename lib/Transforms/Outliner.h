@@ -8,7 +8,7 @@
 #include "kernelbrain/Dialect/KB/KB.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Pass/PassManager.h"
+#include "mlir/Rewrite/FrozenRewritePatternSet.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Support/Regex.h"
 
@@ -17,15 +17,10 @@ namespace kernelbrain {
 /// One run of kb-outline on one module.
 class Outliner {
 public:
-  /// Runs passes on an operation below the module.
-  using RunPipeline = llvm::function_ref<mlir::LogicalResult(
-      mlir::OpPassManager &, mlir::Operation *)>;
-
   /// Only kernels whose names match `wanted` are cut, all if it is null.
-  Outliner(mlir::ModuleOp module, llvm::Regex *wanted, RunPipeline runPipeline)
-      : module(module), wanted(wanted), runPipeline(runPipeline) {}
+  Outliner(mlir::ModuleOp module, llvm::Regex *wanted);
 
-  mlir::LogicalResult outline(mlir::func::FuncOp function);
+  void outline(mlir::func::FuncOp function);
   /// Sets `share` of all kernels, once all functions are outlined.
   void setShares();
   /// One line for each region, in the order of the program.
@@ -48,6 +43,7 @@ private:
   void keep(const FormedRegion &region, llvm::StringRef name,
             llvm::StringRef kind, llvm::StringRef reason);
   void keepStock(BlockGraph &graph);
+  void simplify(kb::KernelOp kernel);
   kb::KernelOp finishKernel(kb::KernelOp kernel, llvm::StringRef kind);
   void setNumerics(kb::KernelOp kernel);
   mlir::ModuleOp kernelsModule();
@@ -56,14 +52,13 @@ private:
 
   mlir::ModuleOp module;
   llvm::Regex *wanted;
-  RunPipeline runPipeline;
+  mlir::FrozenRewritePatternSet simplifications;
   mlir::func::FuncOp current;
   mlir::ModuleOp kernels; ///< created when the first kernel is
   std::unique_ptr<mlir::SymbolTable> symbols;
   llvm::StringMap<kb::KernelOp> byHash;
   llvm::StringMap<unsigned> counts;
   std::vector<Entry> entries;
-  bool hasFailed = false;
 };
 
 } // namespace kernelbrain

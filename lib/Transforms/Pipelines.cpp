@@ -12,10 +12,20 @@
 #include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/Tosa/Transforms/Passes.h"
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
+
+LogicalResult kernelbrain::runPipeline(ModuleOp module, StringRef pipeline) {
+  PassManager passes(module.getContext());
+  passes.enableVerifier(false); // The caller verifies once, at the end.
+  if (failed(parsePassPipeline(pipeline, passes)))
+    return failure();
+  return passes.run(module);
+}
 
 static void addSimplifyPasses(OpPassManager &passes) {
   passes.addPass(createCanonicalizerPass());

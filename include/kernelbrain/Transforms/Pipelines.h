@@ -9,6 +9,8 @@
 #ifndef KERNELBRAIN_TRANSFORMS_PIPELINES_H
 #define KERNELBRAIN_TRANSFORMS_PIPELINES_H
 
+#include "mlir/Support/LLVM.h"
+
 namespace mlir {
 class ModuleOp;
 class Operation;
@@ -16,6 +18,10 @@ class OpPassManager;
 } // namespace mlir
 
 namespace kernelbrain {
+
+/// Runs a textual pass pipeline on `module`, without verifying in between.
+mlir::LogicalResult runPipeline(mlir::ModuleOp module,
+                                llvm::StringRef pipeline);
 
 /// TOSA to linalg, tensor and arith. For modules that hold tosa operations.
 void addLowerTosaPasses(mlir::OpPassManager &passes);

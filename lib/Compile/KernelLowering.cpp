@@ -4,7 +4,8 @@
 
 #include "EntryPoint.h"
 #include "Lowering.h"
-#include "Stock.h"
+#include "PromoteFloats.h"
+#include "kernelbrain/Strategy/Stock.h"
 #include "mlir/IR/Verifier.h"
 
 using namespace mlir;
@@ -92,7 +93,7 @@ static std::string stockPipeline(const Recipe &recipe) {
   auto fuse = recipe.knobs.find("fuse");
   bool fused =
       fuse == recipe.knobs.end() || fuse->second != KnobValue(int64_t(0));
-  return fused ? fusionPipeline.str() : "";
+  return fused ? strategy::fusionPipeline.str() : "";
 }
 
 static FailureOr<strategy::Instance>
@@ -101,7 +102,7 @@ instantiate(kb::KernelOp payload, const Recipe &recipe, const Target &target,
   if (recipe.strategy == "reference" && failed(promoteFloats(payload)))
     return failure();
   if (recipe.strategy == "stock" || recipe.strategy == "reference")
-    return instantiateStock(payload, stockPipeline(recipe), module);
+    return strategy::instantiateStock(payload, stockPipeline(recipe), module);
   for (const auto &strategy : strategies)
     if (strategy->getName() == recipe.strategy)
       return strategy->instantiate(payload, target, recipe, module);

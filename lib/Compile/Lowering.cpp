@@ -3,9 +3,9 @@
 #include "Lowering.h"
 
 #include "kernelbrain/Compile/Codegen.h"
+#include "kernelbrain/Transforms/Pipelines.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
-#include "mlir/Pass/PassRegistry.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -13,14 +13,6 @@
 using namespace mlir;
 
 namespace kernelbrain::compile {
-
-LogicalResult runPipeline(ModuleOp module, StringRef pipeline) {
-  PassManager passes(module.getContext());
-  passes.enableVerifier(false); // The caller verifies once, at the end.
-  if (failed(parsePassPipeline(pipeline, passes)))
-    return failure();
-  return passes.run(module);
-}
 
 /// Operations without a counterpart in LLVM. (The pass arith-expand would also
 /// take maximumf and the like apart, which are single instructions.)

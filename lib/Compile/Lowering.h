@@ -15,10 +15,6 @@ namespace kernelbrain::compile {
 
 class CodeGenerator;
 
-/// Runs a textual pass pipeline on `module`, without verifying in between.
-mlir::LogicalResult runPipeline(mlir::ModuleOp module,
-                                llvm::StringRef pipeline);
-
 /// Lowers functions of arith, math, scf, memref, vector and cf operations to
 /// the LLVM dialect. Vector operations stay whole where LLVM has them.
 mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module, const Target &target);

@@ -4,7 +4,7 @@
 
 #include "Features.h"
 #include "Lowering.h"
-#include "Stock.h"
+#include "PromoteFloats.h"
 #include "kernelbrain/Compile/Codegen.h"
 #include "kernelbrain/Compile/Link.h"
 #include "kernelbrain/Compile/VariantBuilder.h"

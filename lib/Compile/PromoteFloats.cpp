@@ -1,6 +1,6 @@
 //===- PromoteFloats.cpp - Code in double precision -----------------------===//
 
-#include "Stock.h"
+#include "PromoteFloats.h"
 
 #include "mlir/IR/AttrTypeSubElements.h"
 #include "mlir/IR/DialectResourceBlobManager.h"

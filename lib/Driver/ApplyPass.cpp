@@ -7,7 +7,11 @@
 #include "kernelbrain/Store/TuningDatabase.h"
 #include "kernelbrain/Store/TuningSpec.h"
 #include "kernelbrain/Support/File.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 #include <filesystem>
 #include <fstream>

@@ -1,6 +1,7 @@
 //===- StrategyLibrary.cpp - All strategies -------------------------------===//
 
 #include "RowStrategies.h"
+#include "Sequence.h"
 #include "kernelbrain/Support/Hash.h"
 
 using namespace kernelbrain;
@@ -12,6 +13,11 @@ StrategyLibrary::StrategyLibrary() {
   strategies.push_back(createColumnwiseStrategy());
   strategies.push_back(createContractionStrategy());
   strategies.push_back(createLayoutStrategy());
+  // The last one: it is made of those before it.
+  std::vector<const Strategy *> parts;
+  for (const std::unique_ptr<Strategy> &strategy : strategies)
+    parts.push_back(strategy.get());
+  strategies.push_back(createSequenceStrategy(std::move(parts)));
 }
 
 const Strategy *StrategyLibrary::find(llvm::StringRef name) const {

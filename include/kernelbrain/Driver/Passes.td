@@ -112,7 +112,11 @@ def SearchPass : Pass<"kb-search", "::mlir::ModuleOp"> {
            "Path of kb-worker; empty: KB_WORKER, else beside this program">
   ];
   let dependentDialects = [
-    "::kernelbrain::kb::KBDialect", "::mlir::LLVM::LLVMDialect"];
+    "::kernelbrain::kb::KBDialect", "::mlir::LLVM::LLVMDialect",
+    // Of the functions that a strategy takes a kernel apart in.
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::bufferization::BufferizationDialect",
+    "::mlir::tensor::TensorDialect"];
   let statistics = [
     Statistic<"numKernels", "kernels", "Kernels in the module">,
     Statistic<"numSearched", "searched", "Kernels that were searched for">,
@@ -150,7 +154,11 @@ def ApplyPass : Pass<"kb-apply", "::mlir::ModuleOp"> {
            "Path of kb-compile; empty: KB_COMPILE, else beside this program">
   ];
   let dependentDialects = [
-    "::kernelbrain::kb::KBDialect", "::mlir::LLVM::LLVMDialect"];
+    "::kernelbrain::kb::KBDialect", "::mlir::LLVM::LLVMDialect",
+    // Of the functions that a strategy takes a kernel apart in.
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::bufferization::BufferizationDialect",
+    "::mlir::tensor::TensorDialect"];
 }
 
 def RememberInputPass : Pass<"kb-remember-input", "::mlir::ModuleOp"> {

@@ -12,6 +12,8 @@
 
 #include "mlir/IR/Verifier.h"
 #include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllPasses.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/Support/CommandLine.h"
 
@@ -90,6 +92,8 @@ int main(int argc, char **argv) {
   cl::ParseCommandLineOptions(argc, argv, "test tool for strategies\n");
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
+  mlir::registerAllExtensions(registry);
+  mlir::registerAllPasses(); // Stock lowering is text.
   registry.insert<kb::KBDialect>();
   mlir::MLIRContext context(registry, mlir::MLIRContext::Threading::DISABLED);
   context.loadAllAvailableDialects();

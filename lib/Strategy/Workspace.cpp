@@ -1,12 +1,14 @@
 //===- Workspace.cpp - Intermediates in one buffer of the caller ----------===//
 
-#include "Stock.h"
+#include "kernelbrain/Strategy/Stock.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 
-namespace kernelbrain::compile {
+namespace kernelbrain::strategy {
 
 namespace {
 /// An allocation with the stretch of the entry block in which it lives.
@@ -110,4 +112,4 @@ int64_t packWorkspace(func::FuncOp function) {
   return total;
 }
 
-} // namespace kernelbrain::compile
+} // namespace kernelbrain::strategy

@@ -1,0 +1,19 @@
+//===- Sequence.h - Payloads of several regions -----------------*- C++ -*-===//
+
+#ifndef KERNELBRAIN_LIB_STRATEGY_SEQUENCE_H
+#define KERNELBRAIN_LIB_STRATEGY_SEQUENCE_H
+
+#include "kernelbrain/Strategy/Strategy.h"
+
+namespace kernelbrain::strategy {
+
+/// Falls a kernel apart into parts as kb-outline would, gives each part the
+/// default recipe of one of `strategies` (which outlive this one), and the rest
+/// the stock lowering. Intermediates of static shape are in the workspace,
+/// those of dynamic shape on the heap.
+std::unique_ptr<Strategy>
+createSequenceStrategy(std::vector<const Strategy *> strategies);
+
+} // namespace kernelbrain::strategy
+
+#endif // KERNELBRAIN_LIB_STRATEGY_SEQUENCE_H

@@ -233,6 +233,37 @@ Status CompileServerBuilder::submit(const BuildRequest &request) {
   return {};
 }
 
+Result<search::PayloadReading>
+CompileServerBuilder::readPayload(const std::string &kernel,
+                                  const std::string &text) {
+  auto answer = exchange({{"type", "payload"}, {"kernel", kernel}}, text);
+  if (!answer)
+    return answer.error().withContext("cannot read a payload of '" + kernel +
+                                      "'");
+  const Json &message = answer->message;
+  search::PayloadReading reading;
+  std::string word = getStringOr(message, "disposition", "");
+  auto disposition = dispositionFromString(word);
+  if (!disposition || *disposition == Disposition::HarnessFault)
+    return Error{"cannot read a payload of '" + kernel +
+                 "': " + getStringOr(message, "reason", "no disposition")};
+  reading.disposition = *disposition;
+  reading.reason = getStringOr(message, "reason", "");
+  if (*disposition != Disposition::Passed)
+    return reading;
+  reading.text = std::move(answer->blob);
+  auto spaces = message.find("spaces");
+  if (spaces != message.end())
+    for (const Json &each : *spaces) {
+      auto space = searchSpaceFromJson(each);
+      if (!space)
+        return space.error();
+      space->payload = reading.text;
+      reading.spaces.push_back(std::move(*space));
+    }
+  return reading;
+}
+
 Status CompileServerBuilder::setPaused(bool pause) {
   if (pause == paused)
     return {};

@@ -2,9 +2,12 @@
 
 #include "Payload.h"
 
+#include "kernelbrain/Transforms/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringSet.h"
 
 using namespace mlir;
@@ -39,6 +42,32 @@ static LogicalResult checkOperations(ModuleOp module) {
   return failure(result.wasInterrupted());
 }
 
+/// Strategies match what kb-normalize makes, and it works on functions.
+static LogicalResult normalize(kb::KernelOp payload) {
+  OpBuilder builder(payload.getContext());
+  Location loc = payload.getLoc();
+  OwningOpRef<ModuleOp> module = ModuleOp::create(loc);
+  builder.setInsertionPointToStart(module->getBody());
+  Operation *yield = payload.getYield();
+  auto function = func::FuncOp::create(
+      builder, loc, payload.getSymName(),
+      builder.getFunctionType(payload.getBody().getArgumentTypes(),
+                              yield->getOperandTypes()));
+  function.getBody().takeBody(payload.getBody());
+  builder.setInsertionPoint(yield);
+  func::ReturnOp::create(builder, loc, yield->getOperands());
+  yield->erase();
+  PassManager passes(payload.getContext());
+  passes.addPass(createNormalizePass());
+  LogicalResult normalized = passes.run(*module);
+  Operation *end = function.getBody().front().getTerminator();
+  builder.setInsertionPoint(end);
+  kb::YieldOp::create(builder, loc, end->getOperands());
+  end->erase();
+  payload.getBody().takeBody(function.getBody());
+  return normalized;
+}
+
 OwningOpRef<ModuleOp> parsePayload(StringRef text, kb::KernelOp kernel) {
   if (text.size() > maxPayloadBytes) {
     emitError(kernel.getLoc(), "payload has ")
@@ -67,6 +96,8 @@ OwningOpRef<ModuleOp> parsePayload(StringRef text, kb::KernelOp kernel) {
     return {};
   }
   payload->setAttrs(kernel->getAttrDictionary());
+  if (failed(normalize(payload)))
+    return {};
   return module;
 }
 

@@ -6,6 +6,7 @@
 #include "Implementation.h"
 #include "Lowering.h"
 #include "Payload.h"
+#include "kernelbrain/Transforms/KernelText.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/LLVMContext.h"
@@ -77,7 +78,7 @@ private:
   }
 
   const KernelSource &kernel;
-  const Recipe &recipe;
+  Recipe recipe;
   Output output;
   const Toolchain &toolchain;
   StageObserver onStage;
@@ -112,19 +113,22 @@ bool VariantBuild::fail(Disposition disposition, std::string reason) {
   return false;
 }
 
+/// Keeps the first error, with its place if that is in a payload.
+static LogicalResult keepFirstError(Diagnostic &found, std::string &first) {
+  if (found.getSeverity() != DiagnosticSeverity::Error || !first.empty())
+    return success();
+  first = found.str();
+  if (auto place = dyn_cast<FileLineColLoc>(found.getLocation());
+      place && place.getFilename() == "payload")
+    first = "payload:" + std::to_string(place.getLine()) + ":" +
+            std::to_string(place.getColumn()) + ": " + first;
+  return success();
+}
+
 BuiltVariant VariantBuild::run() {
   ScopedDiagnosticHandler handler(
-      payload().getContext(), [&](Diagnostic &found) {
-        if (found.getSeverity() == DiagnosticSeverity::Error &&
-            diagnostic.empty()) {
-          diagnostic = found.str();
-          if (auto place = dyn_cast<FileLineColLoc>(found.getLocation());
-              place && place.getFilename() == "payload")
-            diagnostic = "payload:" + std::to_string(place.getLine()) + ":" +
-                         std::to_string(place.getColumn()) + ": " + diagnostic;
-        }
-        return success();
-      });
+      payload().getContext(),
+      [&](Diagnostic &found) { return keepFirstError(found, diagnostic); });
   enter("legality");
   if (checkLegality() && (output == Output::Static || generate()))
     result.disposition = Disposition::Passed;
@@ -136,6 +140,17 @@ BuiltVariant VariantBuild::run() {
 // Rung 0
 //===----------------------------------------------------------------------===//
 
+static SearchSpace stockSpace() {
+  SearchSpace space;
+  space.strategy = "stock";
+  space.knobs = {{"fuse",
+                  {int64_t(0), int64_t(1)},
+                  int64_t(1),
+                  "elementwise fusion",
+                  false}};
+  return space;
+}
+
 /// The strategies that always exist have one optional knob: `fuse`, or, for an
 /// embedder's own baseline, the text of a `pipeline`.
 bool VariantBuild::checkReserved() {
@@ -143,16 +158,9 @@ bool VariantBuild::checkReserved() {
   if (pipeline != recipe.knobs.end() && recipe.knobs.size() == 1)
     return std::holds_alternative<std::string>(pipeline->second) ||
            fail(Disposition::InvalidRecipe, "knob 'pipeline' is no text");
-  SearchSpace space;
+  SearchSpace space = stockSpace();
   space.strategy = recipe.strategy;
-  Knob fuse;
-  fuse.name = "fuse";
-  fuse.values = {int64_t(0), int64_t(1)};
-  fuse.otherwise = int64_t(1);
-  space.knobs.push_back(fuse);
-  Recipe complete = recipe;
-  complete.knobs.insert({"fuse", fuse.otherwise});
-  std::string violation = space.violation(complete);
+  std::string violation = space.violation(space.completed(recipe));
   return violation.empty() || fail(Disposition::InvalidRecipe, violation);
 }
 
@@ -172,8 +180,10 @@ bool VariantBuild::checkLegality() {
     std::string mismatch = strategy->mismatch(payload(), target);
     if (!mismatch.empty())
       return fail(Disposition::NotApplicable, mismatch);
-    std::string violation =
-        strategy->space(payload(), target).violation(recipe);
+    SearchSpace space = strategy->space(payload(), target);
+    if (rewritten)
+      recipe = space.completed(std::move(recipe));
+    std::string violation = space.violation(recipe);
     if (!violation.empty())
       return fail(Disposition::InvalidRecipe, violation);
     Estimate estimate = strategy->estimate(payload(), target, recipe);
@@ -309,6 +319,35 @@ BuiltVariant buildVariant(const KernelSource &kernel, const Recipe &recipe,
                           Output output, const Toolchain &toolchain,
                           StageObserver onStage) {
   return VariantBuild(kernel, recipe, output, toolchain, onStage).run();
+}
+
+//===----------------------------------------------------------------------===//
+// Payloads
+//===----------------------------------------------------------------------===//
+
+ReadPayload readPayload(const KernelSource &kernel, StringRef text,
+                        const Toolchain &toolchain) {
+  kb::KernelOp original = kernel.op;
+  std::string diagnostic;
+  ScopedDiagnosticHandler handler(
+      original.getContext(),
+      [&](Diagnostic &found) { return keepFirstError(found, diagnostic); });
+  ReadPayload result;
+  OwningOpRef<ModuleOp> module = parsePayload(text, original);
+  if (!module) {
+    result.disposition = Disposition::InvalidRecipe;
+    result.reason =
+        diagnostic.empty() ? "the payload is not legal" : diagnostic;
+    return result;
+  }
+  kb::KernelOp payload = *module->getOps<kb::KernelOp>().begin();
+  result.disposition = Disposition::Passed;
+  result.text = printKernelText(payload);
+  for (const auto &strategy : toolchain.strategies)
+    if (strategy->mismatch(payload, toolchain.target).empty())
+      result.spaces.push_back(strategy->space(payload, toolchain.target));
+  result.spaces.push_back(stockSpace());
+  return result;
 }
 
 //===----------------------------------------------------------------------===//

@@ -91,10 +91,15 @@ static std::string text(const KnobValue &value) {
 
 Recipe SearchSpace::defaultRecipe() const {
   Recipe recipe;
+  recipe.payload = payload;
   recipe.strategy = strategy;
   recipe.strategyHash = strategyHash;
+  return completed(std::move(recipe));
+}
+
+Recipe SearchSpace::completed(Recipe recipe) const {
   for (const Knob &knob : knobs)
-    recipe.knobs[knob.name] = knob.otherwise;
+    recipe.knobs.insert({knob.name, knob.otherwise});
   return recipe;
 }
 

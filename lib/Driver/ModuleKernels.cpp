@@ -46,6 +46,8 @@ kernelbrain::collectKernels(ModuleOp module, const StrategyLibrary &library,
     }
     findStrategies(entry, library, target);
     entry.cost = [op, &library, target](const Recipe &recipe) -> Estimate {
+      if (!recipe.payload.empty())
+        return {}; // Only the compile server reads payloads.
       const Strategy *strategy = library.find(recipe.strategy);
       if (!strategy)
         return {0, 0, "unknown strategy '" + recipe.strategy + "'"};

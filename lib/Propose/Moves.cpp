@@ -20,7 +20,7 @@ const SearchSpace *findSpace(const ProposeContext &context,
 std::optional<double> expectedNs(const ProposeContext &context,
                                  const SearchSpace &space,
                                  const Recipe &recipe) {
-  if (!space.violation(recipe).empty())
+  if (recipe.payload != space.payload || !space.violation(recipe).empty())
     return std::nullopt;
   if (!context.cost)
     return 1;

@@ -214,7 +214,8 @@ void SearchLoop::mergeDuplicate(Trial &trial) const {
   trial.measurement.disposition = Disposition::Duplicate;
   trial.measurement.reason = "the same code as ticket " + std::to_string(first);
   const Recipe &other = grown->node(first).trial.recipe;
-  if (other.strategy != trial.recipe.strategy)
+  if (other.strategy != trial.recipe.strategy ||
+      other.payload != trial.recipe.payload)
     return;
   for (const auto &[name, value] : trial.recipe.knobs) {
     auto it = other.knobs.find(name);

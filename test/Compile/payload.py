@@ -72,4 +72,50 @@ build("function", "func.func private @f()\n" + SOFTMAX)
 # CHECK: conversion: invalid_recipe payload:2:6: operation 'bufferization.to_buffer' is not allowed in a payload
 # CHECK: cast: invalid_recipe payload:2:6: operation 'builtin.unrealized_conversion_cast' is not allowed in a payload
 # CHECK: function: invalid_recipe payload:1:1: operation 'func.func' is not allowed in a payload
+
+
+# Read without building: the text in normal form, and what there is to choose for it.
+def read(name, text, kernel="softmax"):
+    reply, data = server.request({"type": "payload", "kernel": kernel}, text)
+    spaces = [space["strategy"] for space in reply.get("spaces", [])]
+    print(name + ":", reply.get("disposition"), reply.get("reason", reply.get("message")), spaces)
+    return data
+
+
+text = read("softmax", SOFTMAX.encode())
+print("again", read("printed", text) == text, b"kb.kernel @kernel" in text, b"@softmax" in text)
+read("copy", body("kb.yield %x : " + TYPE).encode())
+read("garbage", b"\xff\xfe\x00 kb.kernel")
+read("empty", b"")
+read("assembly", body('llvm.inline_asm "int3", "" : () -> ()\nkb.yield %x : ' + TYPE).encode())
+read("deep", b"module attributes {a = " + b"[" * 250000)
+read("long", b" " * 300000)
+read("unknown", b"", "nobody")
+read("softmax", SOFTMAX.encode())
+# CHECK: softmax: passed  ['rowwise', {{.*}}'stock']
+# CHECK: printed: passed  ['rowwise', {{.*}}'stock']
+# CHECK: again True True False
+# CHECK: copy: passed  [{{.*}}'stock']
+# CHECK: garbage: invalid_recipe payload:1:1: {{.*}} []
+# CHECK: empty: invalid_recipe {{.*}}expected one kb.kernel and nothing else []
+# CHECK: assembly: invalid_recipe payload:2:1: operation 'llvm.inline_asm' is not allowed in a payload []
+# CHECK: deep: invalid_recipe stack overflow in stage 'legality' []
+# CHECK: long: invalid_recipe payload has 300000 bytes, more than 262144 []
+# CHECK: unknown: None unknown kernel 'nobody' []
+# CHECK: softmax: passed
+
+# Which knobs there are depends on the payload: those that are not named have its defaults.
+for name, recipe in {
+    "own": {"strategy": "rowwise"},
+    "defaults": {"strategy": "rowwise", "payload": SOFTMAX},
+    "other knob": {"strategy": "rowwise", "payload": SOFTMAX, "knobs": {"no": 1}},
+}.items():
+    reply, _ = server.build(recipe)
+    print(name + ":", reply["disposition"], reply["reason"])
+    if name == "defaults":
+        print(sorted(reply["manifest"]["recipe"]["knobs"])[-1])
+# CHECK: own: invalid_recipe knob '{{.*}}' has no value
+# CHECK: defaults: passed
+# CHECK-NEXT: vector_bytes
+# CHECK: other knob: invalid_recipe strategy 'rowwise' has no knob 'no'
 server.close()

@@ -87,6 +87,35 @@ TEST_F(RealServerTest, BuildsASoftmax) {
   }
 }
 
+TEST_F(RealServerTest, ReadsPayloads) {
+  std::ostringstream text;
+  text << std::ifstream(KB_SOFTMAX).rdbuf();
+  submit(1, "stock", search::BuildOutput::Artifact); // goes on meanwhile
+  auto good = builder->readPayload("softmax", text.str());
+  ASSERT_TRUE(good) << good.error().message;
+  EXPECT_EQ(good->disposition, Disposition::Passed) << good->reason;
+  ASSERT_GE(good->spaces.size(), 2u);
+  EXPECT_EQ(good->spaces.front().strategy, "rowwise");
+  EXPECT_EQ(good->spaces.back().strategy, "stock");
+  EXPECT_EQ(good->spaces.front().defaultRecipe().payload, good->text);
+  auto again = builder->readPayload("softmax", good->text);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->text, good->text);
+  for (std::string bad : {std::string("kb.kernel"), std::string("\xff\0", 2),
+                          std::string(200000, '[')}) {
+    auto reading = builder->readPayload("softmax", bad);
+    ASSERT_TRUE(reading) << reading.error().message;
+    EXPECT_EQ(reading->disposition, Disposition::InvalidRecipe);
+    EXPECT_FALSE(reading->reason.empty());
+    EXPECT_TRUE(reading->spaces.empty());
+  }
+  EXPECT_FALSE(builder->readPayload("nobody", text.str()));
+  auto built = builder->wait();
+  ASSERT_TRUE(built);
+  EXPECT_EQ(built->disposition, Disposition::Passed);
+  EXPECT_EQ(builder->restarts(), 0u);
+}
+
 TEST_F(RealServerTest, ImportsAnImplementationAfterAPause) {
   ASSERT_TRUE(builder->setPaused(true));
   ASSERT_TRUE(builder->setPaused(false));

@@ -83,6 +83,27 @@ TEST(ReplayProposer, FailsWhereItDoesNotMatch) {
             std::string::npos);
 }
 
+TEST(ReplayProposer, TakesRewrittenKernelsOfAnyVersion) {
+  Trial trial;
+  trial.kernel = "k";
+  trial.ticket = 1;
+  trial.step = search::StepKind::Seed;
+  trial.measurement.disposition = Disposition::Passed;
+  trial.measurement.details = Json::object();
+  trial.features = Json::object();
+  trial.recipe.payload = "good";
+  trial.recipe.strategy = "tiles";
+  trial.recipe.knobs = tilesSpace().defaultRecipe().knobs;
+  Event event{"trial", toJson(trial)};
+  Event end{"kernel_finished", {{"kernel", "k"}, {"stop", "exhausted"}}};
+  World world;
+  ModuleOutcome outcome = replay(
+      dumpJson(toJson(event)) + "\n" + dumpJson(toJson(end)) + "\n", world);
+  EXPECT_FALSE(outcome.error) << outcome.error->message;
+  ASSERT_EQ(world.events.trials().size(), 1u);
+  EXPECT_EQ(world.events.trials()[0].recipe.payload, "good");
+}
+
 TEST(ReplayProposer, BadFilesAreErrors) {
   EXPECT_FALSE(ReplayProposer::fromFile("/nowhere/log"));
   Result<ReplayProposer> bad = ReplayProposer::fromText("{}\n", "log");

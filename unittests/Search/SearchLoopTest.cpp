@@ -344,6 +344,67 @@ TEST(SearchLoop, AProposerThatRepeatsItselfEnds) {
   EXPECT_LE(parrot.asked, 60);
 }
 
+/// The first ticket is a rewritten kernel, all others are the built-in
+/// proposer's.
+class Rewriter : public Proposer {
+public:
+  explicit Rewriter(std::string payload) : payload(std::move(payload)) {}
+  Result<Proposal> propose(const ProposeContext &context,
+                           Random &random) override {
+    if (context.ticket > 1)
+      return builtin.propose(context, random);
+    Result<PayloadReading> reading = context.readPayload(payload);
+    EXPECT_TRUE(reading);
+    disposition = reading->disposition;
+    Proposal proposal;
+    proposal.proposer = "rewriter";
+    proposal.recipe.payload = payload;
+    proposal.recipe.strategy = "stock";
+    return proposal;
+  }
+  std::string payload;
+  Disposition disposition = Disposition::NotRun;
+  propose::BuiltinProposer builtin;
+};
+
+TEST(SearchLoop, StepsFromARewrittenKernelKeepItsBody) {
+  Landscape landscape;
+  auto time = landscape.time;
+  landscape.time = [time](const Recipe &recipe) {
+    return time(recipe) / (recipe.payload.empty() ? 1 : 20);
+  };
+  World world(landscape);
+  // What the original's model calls a bound is none for another algorithm.
+  world.tasks[0].cost = modelOf(landscape, 20000);
+  Rewriter rewriter("good one");
+  world.services.proposer = &rewriter;
+  ModuleOutcome outcome = world.run();
+  EXPECT_EQ(rewriter.disposition, Disposition::Passed);
+  std::vector<Trial> trials = world.events.trials();
+  // No space of the original knows "stock"; the builder may judge it.
+  EXPECT_EQ(trials[0].measurement.disposition, Disposition::Passed);
+  size_t tuned = 0;
+  for (const Trial &trial : trials)
+    if (trial.ticket > 1 && !trial.recipe.payload.empty()) {
+      EXPECT_NE(trial.recipe.strategy, "rows");
+      tuned += trial.recipe.strategy == "tiles";
+    }
+  EXPECT_GT(tuned, 0u);
+  EXPECT_EQ(world.builder.payloadsRead, 2) << "once to propose, once for steps";
+  ASSERT_TRUE(outcome.kernels[0].winner);
+  EXPECT_EQ(outcome.kernels[0].winner->recipe.payload, "good one");
+}
+
+TEST(SearchLoop, NoStepsFromWhatCannotBeRead) {
+  World world;
+  Rewriter rewriter("bad");
+  world.services.proposer = &rewriter;
+  world.run();
+  EXPECT_EQ(rewriter.disposition, Disposition::InvalidRecipe);
+  for (const Trial &trial : world.events.trials())
+    EXPECT_EQ(trial.recipe.payload.empty(), trial.ticket != 1);
+}
+
 TEST(SearchLoop, ModelledBuildTimesReplaceMeasuredOnes) {
   World world;
   world.options.modelledBuildNs = 7;

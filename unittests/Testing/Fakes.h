@@ -132,6 +132,23 @@ public:
     result.artifact.path = "/fake/" + request.recipe.hash() + ".so";
     return result;
   }
+  /// Payloads that begin with "good" are legal: "tiles" and "stock" apply.
+  Result<PayloadReading> readPayload(const std::string &,
+                                     const std::string &text) override {
+    ++payloadsRead;
+    PayloadReading reading;
+    if (text.rfind("good", 0) != 0) {
+      reading.reason = "payload:1:1: not good";
+      return reading;
+    }
+    reading.disposition = Disposition::Passed;
+    reading.text = text;
+    reading.spaces = {tilesSpace(), SearchSpace()};
+    reading.spaces[1].strategy = "stock";
+    for (SearchSpace &space : reading.spaces)
+      space.payload = text;
+    return reading;
+  }
   Status setPaused(bool value) override {
     if (paused == value)
       return Error{"paused twice"};
@@ -141,6 +158,7 @@ public:
 
   int faults = 0; ///< builds that our harness fails at
   int submitted = 0;
+  int payloadsRead = 0;
   bool paused = false;
 
 private:

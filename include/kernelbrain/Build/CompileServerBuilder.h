@@ -57,6 +57,8 @@ public:
 
   Status submit(const search::BuildRequest &request) override;
   Result<search::BuildResult> wait() override;
+  Result<search::PayloadReading> readPayload(const std::string &kernel,
+                                             const std::string &text) override;
   Status setPaused(bool paused) override;
 
   /// Builds all requests side by side and returns their results in order; the

@@ -54,12 +54,27 @@ struct Toolchain {
 /// Called at the start of each stage with its name, a static string.
 using StageObserver = llvm::function_ref<void(const char *stage)>;
 
-/// Builds `recipe` of `kernel`. Whatever is wrong with the recipe is in the
-/// result. The payload's text is untrusted: this function may crash, hang or
-/// take all memory on it, and is meant for a child process.
+/// Builds `recipe` of `kernel`. With a payload, knobs that the recipe does not
+/// name have the defaults of the strategy for that payload. Whatever is wrong
+/// with the recipe is in the result. The payload's text is untrusted: this
+/// function may crash, hang or take all memory on it, and is meant for a child
+/// process.
 BuiltVariant buildVariant(const KernelSource &kernel, const Recipe &recipe,
                           Output output, const Toolchain &toolchain,
                           StageObserver onStage);
+
+/// What a rewritten body comes to.
+struct ReadPayload {
+  Disposition disposition = Disposition::HarnessFault; ///< Passed: it is legal
+  std::string reason;
+  std::string text; ///< in normal form, as printKernelText() writes it
+  /// Of every strategy that applies to it, and of the stock lowering.
+  std::vector<SearchSpace> spaces;
+};
+
+/// Reads the text of a payload for `kernel`. Untrusted like buildVariant()'s.
+ReadPayload readPayload(const KernelSource &kernel, llvm::StringRef text,
+                        const Toolchain &toolchain);
 
 /// The dialects, interfaces, passes and translations that buildVariant() needs.
 void registerCompileDialects(mlir::DialectRegistry &registry);

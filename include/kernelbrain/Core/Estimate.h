@@ -16,7 +16,8 @@ struct Estimate {
   std::string rejection; ///< not empty: breaks a resource limit, and which
 };
 
-/// Prices a recipe without building it. Pure: equal recipes, equal answers.
+/// Prices a recipe without building it; one with a payload is of unknown price.
+/// Pure: equal recipes, equal answers.
 using CostModel = std::function<Estimate(const Recipe &)>;
 
 } // namespace kernelbrain

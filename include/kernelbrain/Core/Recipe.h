@@ -51,6 +51,8 @@ struct Knob {
 /// What a strategy offers for one kernel on one target.
 struct SearchSpace {
   std::string strategy, strategyHash;
+  /// The body that it is for, as Recipe::payload. Not in the JSON form.
+  std::string payload;
   std::vector<Knob> knobs;
   /// Each must hold: an expression tree such as
   /// ["<=", ["*", {"knob": "unroll"}, 4], 16]; see docs/Protocols.md.
@@ -61,6 +63,8 @@ struct SearchSpace {
   /// `recipe` with every knob that has a safest value at it.
   Recipe safest(Recipe recipe) const;
   const Knob *find(const std::string &name) const;
+  /// `recipe` with the default of every knob that it does not name.
+  Recipe completed(Recipe recipe) const;
   /// Empty if `recipe` names every knob, in its domain, and all constraints
   /// hold; else what is wrong: "knob 'unroll' has no value 3 (one of 1, 2, 4)".
   std::string violation(const Recipe &recipe) const;

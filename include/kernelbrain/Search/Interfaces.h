@@ -64,6 +64,19 @@ struct BuildResult {
   int64_t buildNs = 0;        ///< time of rung 1
 };
 
+/// What the compiler makes of the text of a rewritten kernel.
+struct PayloadReading {
+  /// Passed: it is legal. Else `reason` says what is wrong and where
+  /// ("payload:2:10: ..."), and the other members are empty.
+  Disposition disposition = Disposition::InvalidRecipe;
+  std::string reason;
+  /// In normal form: what a recipe's payload should be, so that equal rewrites
+  /// are equal recipes.
+  std::string text;
+  /// Of the strategies that apply to it, then of "stock".
+  std::vector<SearchSpace> spaces;
+};
+
 /// Builds artifacts in child processes, several at a time.
 class Builder {
 public:
@@ -73,6 +86,14 @@ public:
   /// The next finished build, in any order. A builder that died and could not
   /// be restarted is an error; a build that failed is a result.
   virtual Result<BuildResult> wait() = 0;
+  /// Reads an untrusted text in a child process and waits for the answer, which
+  /// depends on the arguments only. An Error is one of our own world.
+  virtual Result<PayloadReading> readPayload(const std::string &kernel,
+                                             const std::string &text) {
+    PayloadReading none;
+    none.reason = "this builder reads no payloads of '" + kernel + "'";
+    return none;
+  }
   /// While paused no child runs and deadlines stand still.
   virtual Status setPaused(bool paused) = 0;
 };
@@ -152,7 +173,8 @@ struct ProposeContext {
   uint64_t ticket = 0;   ///< that the answer is meant for
   uint64_t question = 0; ///< numbers the questions of a kernel, from 1
   const Kernel *kernel = nullptr;
-  const std::vector<SearchSpace> *spaces = nullptr; ///< one a strategy
+  /// One a strategy, for the payload of `parent`.
+  const std::vector<SearchSpace> *spaces = nullptr;
   CostModel cost;
   StepKind step = StepKind::Large;
   VariantView parent;             ///< ticket 0 is the baseline
@@ -162,6 +184,8 @@ struct ProposeContext {
   std::set<std::string> inertKnobs;
   std::map<std::string, ProposerRecord> records; ///< by proposer
   std::optional<int64_t> wallNs; ///< what is left of a limit on elapsed time
+  /// Builder::readPayload() for this kernel.
+  std::function<Result<PayloadReading>(const std::string &text)> readPayload;
   /// True if this recipe has been proposed already: choose another one.
   std::function<bool(const Recipe &)> seen;
 };

@@ -162,6 +162,7 @@ private:
   Status launch(const Selection &selection, const Proposal &proposal);
   std::map<std::string, ProposerRecord> proposerRecords() const;
   bool judgeStatically(Trial &trial) const;
+  const std::vector<SearchSpace> *spacesOf(const std::string &payload) const;
   Amounts expectedCost() const;
   void charge(const Proposal &answer);
 
@@ -189,7 +190,9 @@ private:
   std::optional<Preparation> prepared;
   std::optional<Ladder> ladder;
   std::deque<Flight> flights;
-  std::set<std::string> seen;                    ///< hashes of recipes
+  std::set<std::string> seen; ///< hashes of recipes
+  /// By payload; the kernel's own are in `work`.
+  mutable std::map<std::string, std::vector<SearchSpace>> payloadSpaces;
   std::set<std::string> inert;                   ///< "strategy.knob"
   std::map<std::string, uint64_t> firstWithCode; ///< by IR hash and code hash
   std::map<uint64_t, Artifact> artifacts;        ///< built by this process

@@ -53,6 +53,9 @@ private:
   void handleHello(const Json &message);
   void handleKernel(const Frame &request);
   void handleBuild(const Json &message);
+  void handlePayload(const Frame &request);
+  /// The kernel that a request names; null after it is refused.
+  const KernelSource *kernelOf(const Json &message);
   void answer(ForkOutcome outcome);
 
   void send(Json message, std::string blob = "") {
@@ -79,7 +82,8 @@ private:
   FrameParser parser;
   std::string replies; ///< not yet written
   std::map<std::string, KernelSource> kernels;
-  std::map<uint64_t, Json> ids; ///< of a ticket's request
+  /// Of a ticket: the type of its reply, and the id of its request.
+  std::map<uint64_t, std::pair<std::string, Json>> ids;
   uint64_t nextTicket = 1;
   bool greeted = false;
   std::optional<int> exitStatus;
@@ -141,13 +145,23 @@ void Server::handleKernel(const Frame &request) {
   send({{"type", "kernel"}, {"id", request.message["id"]}});
 }
 
-void Server::handleBuild(const Json &message) {
+const KernelSource *Server::kernelOf(const Json &message) {
   Result<std::string> name = getString(message, "kernel");
-  if (!name)
-    return refuse(message, name.error().message);
+  if (!name) {
+    refuse(message, name.error().message);
+    return nullptr;
+  }
   auto kernel = kernels.find(*name);
-  if (kernel == kernels.end())
-    return refuse(message, "unknown kernel '" + *name + "'");
+  if (kernel != kernels.end())
+    return &kernel->second;
+  refuse(message, "unknown kernel '" + *name + "'");
+  return nullptr;
+}
+
+void Server::handleBuild(const Json &message) {
+  const KernelSource *source = kernelOf(message);
+  if (!source)
+    return;
   Result<Json> json = getObject(message, "recipe");
   if (!json)
     return refuse(message, json.error().message);
@@ -160,12 +174,11 @@ void Server::handleBuild(const Json &message) {
     return refuse(message, "unknown output '" + word + "'");
 
   uint64_t ticket = nextTicket++;
-  ids[ticket] = message["id"];
-  const KernelSource &source = kernel->second;
-  pool.submit(ticket, [&source, recipe = *recipe, output = *output,
+  ids[ticket] = {"built", message["id"]};
+  pool.submit(ticket, [source, recipe = *recipe, output = *output,
                        this](ForkStatus *status) {
     BuiltVariant built =
-        buildVariant(source, recipe, output, toolchain,
+        buildVariant(*source, recipe, output, toolchain,
                      [status](const char *stage) { noteStage(status, stage); });
     noteStage(status, "answer");
     Json answer = {{"type", "built"},
@@ -174,6 +187,26 @@ void Server::handleBuild(const Json &message) {
                    {"manifest", toJson(built.manifest)},
                    {"times_ns", built.timesNs}};
     return encodeFrame({std::move(answer), std::move(built.bytes)});
+  });
+}
+
+void Server::handlePayload(const Frame &request) {
+  const KernelSource *source = kernelOf(request.message);
+  if (!source)
+    return;
+  uint64_t ticket = nextTicket++;
+  ids[ticket] = {"payload", request.message["id"]};
+  pool.submit(ticket, [source, text = request.blob, this](ForkStatus *status) {
+    noteStage(status, "legality");
+    ReadPayload read = readPayload(*source, text, toolchain);
+    Json spaces = Json::array();
+    for (const SearchSpace &space : read.spaces)
+      spaces.push_back(toJson(space));
+    Json answer = {{"type", "payload"},
+                   {"disposition", toString(read.disposition)},
+                   {"reason", read.reason},
+                   {"spaces", std::move(spaces)}};
+    return encodeFrame({std::move(answer), std::move(read.text)});
   });
 }
 
@@ -190,6 +223,8 @@ void Server::handle(const Frame &request) {
     return handleKernel(request);
   if (type == "build")
     return handleBuild(message);
+  if (type == "payload")
+    return handlePayload(request);
   if (type == "pause" || type == "resume") {
     pool.setPaused(type == "pause");
     return send({{"type", type}, {"id", message["id"]}});
@@ -202,7 +237,8 @@ void Server::handle(const Frame &request) {
 //===----------------------------------------------------------------------===//
 
 /// A fork that ended without an answer is a bad variant, not our failure.
-static Json describeFailure(const ForkOutcome &outcome) {
+static Json describeFailure(const ForkOutcome &outcome,
+                            const std::string &type) {
   Disposition disposition = outcome.stage == "legality"
                                 ? Disposition::InvalidRecipe
                                 : Disposition::BuildFailed;
@@ -213,23 +249,29 @@ static Json describeFailure(const ForkOutcome &outcome) {
   else if (outcome.stage == "start")
     disposition = Disposition::HarnessFault;
   std::string reason = outcome.ended.empty() ? "no answer" : outcome.ended;
-  return {{"type", "built"},
-          {"disposition", toString(disposition)},
-          {"reason", reason + " in stage '" + outcome.stage + "'"},
-          {"manifest", toJson(Manifest())},
-          {"times_ns", Json::object()}};
+  Json reply = {{"type", type},
+                {"disposition", toString(disposition)},
+                {"reason", reason + " in stage '" + outcome.stage + "'"}};
+  if (reply["type"] == "built") {
+    reply["manifest"] = toJson(Manifest());
+    reply["times_ns"] = Json::object();
+  } else {
+    reply["spaces"] = Json::array();
+  }
+  return reply;
 }
 
 void Server::answer(ForkOutcome outcome) {
+  const auto [type, id] = ids[outcome.ticket];
   Frame reply;
-  reply.message = describeFailure(outcome);
+  reply.message = describeFailure(outcome, type);
   if (outcome.ended.empty()) {
     FrameParser answers;
     answers.feed(outcome.answer);
     if (auto frame = answers.next(); frame && *frame)
       reply = std::move(**frame);
   }
-  reply.message["id"] = ids[outcome.ticket];
+  reply.message["id"] = id;
   ids.erase(outcome.ticket);
   send(std::move(reply.message), std::move(reply.blob));
 }

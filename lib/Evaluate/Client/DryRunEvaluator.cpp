@@ -19,6 +19,8 @@ Result<double> DryRunEvaluator::timeOf(const Artifact &artifact) {
   if (recipe->strategy == "stock")
     return std::max(1.0, options.baselineNs);
   Estimate estimate = options.cost(*recipe);
+  if (estimate.timeNs <= 0) // The model cannot tell that it is any better.
+    return std::max(1.0, options.baselineNs);
   Random random({options.seed, contentHash64(recipe->hash())});
   return std::max(1.0, estimate.timeNs * (0.95 + 0.1 * random.uniform()));
 }

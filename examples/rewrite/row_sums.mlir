@@ -1,0 +1,16 @@
+// The row sums of A B.
+func.func @row_sums(%a: tensor<512x512xf32>, %b: tensor<512x512xf32>) -> tensor<512xf32> attributes {kb.kernel} {
+  %zero = arith.constant 0.0 : f32
+  %p_e = tensor.empty() : tensor<512x512xf32>
+  %p_0 = linalg.fill ins(%zero : f32) outs(%p_e : tensor<512x512xf32>) -> tensor<512x512xf32>
+  %p = linalg.matmul ins(%a, %b : tensor<512x512xf32>, tensor<512x512xf32>) outs(%p_0 : tensor<512x512xf32>) -> tensor<512x512xf32>
+  %r_e = tensor.empty() : tensor<512xf32>
+  %r_0 = linalg.fill ins(%zero : f32) outs(%r_e : tensor<512xf32>) -> tensor<512xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j) -> (i, j)>, affine_map<(i, j) -> (i)>], iterator_types = ["parallel", "reduction"]}
+      ins(%p : tensor<512x512xf32>) outs(%r_0 : tensor<512xf32>) {
+  ^bb0(%in: f32, %sum: f32):
+    %next = arith.addf %sum, %in : f32
+    linalg.yield %next : f32
+  } -> tensor<512xf32>
+  return %r : tensor<512xf32>
+}

@@ -150,6 +150,21 @@ TEST(Judge, TheBaselinesErrorWidensTheBound) {
   EXPECT_FALSE(judge(output, values.data()).reason.empty());
 }
 
+TEST(Judge, AnotherAlgorithmMayRoundElsewhere) {
+  OutputReference output = makeReference(ramp());
+  std::vector<float> values = rounded(ramp());
+  std::vector<double> lower = ramp();
+  for (double &value : lower)
+    value *= 1 + 0x1p-11;
+  takeLower(output, ElementType::F64, lower.data());
+  takeBaseline(output, values.data());
+  values[100] += 40 * 0x1p-23f;
+  EXPECT_FALSE(judge(output, values.data()).reason.empty());
+  EXPECT_TRUE(judge(output, values.data(), /*rewritten=*/true).reason.empty());
+  values[100] += 200 * 0x1p-23f;
+  EXPECT_FALSE(judge(output, values.data(), /*rewritten=*/true).reason.empty());
+}
+
 TEST(Judge, ClassesComeFirst) {
   std::vector<double> reference = ramp();
   reference[3] = notANumber;

@@ -43,6 +43,7 @@ private:
   KernelBank &bank;
   std::optional<RunnerProcess> runner;
   Manifest manifests[2];
+  bool isRewritten = false;     ///< the variant, in the last slot
   std::vector<uint64_t> hashes; ///< of the inputs of the set in the buffers
 };
 
@@ -59,6 +60,7 @@ Outcome VariantRun::start(const std::vector<std::string> &paths,
     Outcome loaded = runner->load(int(slot), paths[slot], manifests[slot]);
     if (!loaded)
       return loaded;
+    isRewritten = !getStringOr(manifests[slot].recipe, "payload", "").empty();
     if (std::string why =
             signatureMismatch(bank.kernel(), manifests[slot], false);
         !why.empty())
@@ -148,7 +150,8 @@ Outcome VariantRun::judgeOutputs(const BankSet &set, Placement placement,
     if (!bank.kernel().arguments[k].isOutput)
       continue;
     Judgement judgement =
-        judge(set.outputs[output++], bank.data(k, set.inputs, placement));
+        judge(set.outputs[output++], bank.data(k, set.inputs, placement),
+              isRewritten);
     error = std::max(error, judgement.error);
     if (!judgement.reason.empty())
       return {Disposition::Incorrect,

@@ -339,7 +339,14 @@ static double expectedAt(const OutputReference &reference, int64_t element) {
   return expected;
 }
 
-Judgement judge(const OutputReference &reference, const void *data) {
+/// The bound of a kernel that is another algorithm than the baseline.
+static double widened(double bound, double lower) {
+  constexpr double allowance = 16;
+  return std::max(bound, std::min(allowance * bound, lower / 4));
+}
+
+Judgement judge(const OutputReference &reference, const void *data,
+                bool rewritten) {
   if (!isFloat(reference.argument.type))
     return judgeIntegers(reference, data);
   ElementType type = reference.argument.type;
@@ -357,8 +364,12 @@ Judgement judge(const OutputReference &reference, const void *data) {
   // two, so take the one at the scale.
   double floor = 4 * std::ldexp(1.0, -formatOf(type).mantissaBits);
   double largest = allowedError(reference);
-  double kept =
-      std::max(error.largest / largest, error.rms / std::max(bound.rms, floor));
+  double rms = std::max(bound.rms, floor);
+  if (rewritten) {
+    largest = widened(largest, reference.lower.largest);
+    rms = widened(rms, reference.lower.rms);
+  }
+  double kept = std::max(error.largest / largest, error.rms / rms);
   double lost = error.lost / std::max(2 * reference.baseline.lost, largest);
   Judgement judgement;
   judgement.error = std::max(kept, lost);

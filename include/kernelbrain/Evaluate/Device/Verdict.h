@@ -117,7 +117,11 @@ void takeBaseline(OutputReference &reference, const void *data);
 
 /// Measures an output of the kernel's own type.
 OutputError measureError(const OutputReference &reference, const void *data);
-Judgement judge(const OutputReference &reference, const void *data);
+/// A `rewritten` kernel is another algorithm, which rounds elsewhere: it may be
+/// 16 times as far off, but no further than a quarter of the simulated error of
+/// lower precision.
+Judgement judge(const OutputReference &reference, const void *data,
+                bool rewritten = false);
 
 /// "output element (3, 17)".
 std::string elementName(const std::vector<int64_t> &extents, int64_t element);

@@ -212,3 +212,37 @@ TEST_F(RewriteTest, MomentsAreGuardedAgainstCancellation) {
   for (const Guard &guard : rewriteProgram(*moments, options)->guards)
     EXPECT_FALSE(guard.scale);
 }
+
+TEST(PiecesTest, ConcatenationsAreCutWhereTheirPartsMeet) {
+  TestKernel test(R"(
+    kb.kernel @k ins(%x: tensor<4x6xf32>, %y: tensor<3x6xf32>) outs(%o: tensor<9x6xf32>) {
+      %zero = arith.constant 0.0 : f32
+      %0 = tensor.concat dim(0) %x, %y : (tensor<4x6xf32>, tensor<3x6xf32>) -> tensor<7x6xf32>
+      %1 = tensor.pad %0 low[0, 0] high[2, 0] {
+      ^bb0(%i: index, %j: index):
+        tensor.yield %zero : f32
+      } : tensor<7x6xf32> to tensor<9x6xf32>
+      kb.yield %1 : tensor<9x6xf32>
+    })");
+  std::string reason = "old";
+  auto pieces = importPieces(test.kernel(), reason);
+  ASSERT_EQ(pieces.size(), 3u);
+  EXPECT_EQ(reason, "");
+  // Each is one run of memory.
+  std::vector<int64_t> lengths, starts;
+  for (const auto &piece : pieces) {
+    ASSERT_EQ(piece->axes.size(), 1u);
+    lengths.push_back(piece->columns().factor);
+    starts.push_back(piece->outputs[0].access.offset);
+  }
+  EXPECT_EQ(lengths, (std::vector<int64_t>{24, 18, 12}));
+  EXPECT_EQ(starts, (std::vector<int64_t>{0, 24, 42}));
+  EXPECT_EQ(importRowProgram(test.kernel(), reason), nullptr);
+}
+
+TEST(PiecesTest, ReductionsAreRefused) {
+  TestKernel test(momentsSource);
+  std::string reason;
+  EXPECT_TRUE(importPieces(test.kernel(), reason).empty());
+  EXPECT_EQ(reason, "a reduction runs across the rows");
+}

@@ -192,6 +192,10 @@ void ContractionEmitter::setUpBuffers() {
 }
 
 void ContractionEmitter::emitOuter(size_t position) {
+  Range whole{index(0), axisEnd(problem.k.back())};
+  bool packsOnce = options.packLeft && !layout.splitsRows && !layout.splitsK;
+  if (position == problem.leftOuter && packsOnce)
+    emitPack(left, whole, {index(0), axisEnd(problem.m)});
   if (position < problem.outer.size()) {
     unsigned axis = problem.outer[position];
     emitLoop(index(0), axisEnd(axis), 1, {}, [&](Value at, ValueRange) {
@@ -202,7 +206,7 @@ void ContractionEmitter::emitOuter(size_t position) {
     return;
   }
   if (!layout.splitsK)
-    return emitDepthBlock({index(0), axisEnd(problem.k.back())});
+    return emitDepthBlock(whole);
   // Without a step, the results would keep what they held.
   Value depth = axisEnd(problem.k.back());
   Value end = arith::MaxUIOp::create(builder, loc, depth, index(1));
@@ -214,7 +218,7 @@ void ContractionEmitter::emitOuter(size_t position) {
 }
 
 void ContractionEmitter::emitDepthBlock(Range k) {
-  if (options.packLeft && !layout.splitsRows)
+  if (options.packLeft && !layout.splitsRows && layout.splitsK)
     emitPack(left, k, {index(0), axisEnd(problem.m)});
   emitBlocks(axisEnd(problem.n), layout.columnBlock,
              [&](Range columns) { emitColumnBlock(k, columns); });

@@ -1,6 +1,8 @@
 //===- ContractionEmitter.h - Writes the code of a contraction --*- C++ -*-===//
 //
 // outer axes
+//   (pack the left operand ahead of those that it does not vary along, if it is
+//   packed whole)
 //   blocks of k                     accumulators wait in a result between them
 //     pack rows of the left operand, if all rows are one block
 //     blocks of columns

@@ -15,9 +15,9 @@ int64_t ContractionProblem::depth() const {
   return points;
 }
 
-int64_t ContractionProblem::outerPoints() const {
+int64_t ContractionProblem::outerPoints(unsigned count) const {
   int64_t points = 1;
-  for (unsigned axis : outer)
+  for (unsigned axis : llvm::ArrayRef(outer).take_front(count))
     points *= extent(axis);
   return points;
 }
@@ -294,9 +294,14 @@ void Analyzer::findRows() {
     if ((leftOnly >> axis & 1) &&
         (!problem.m || problem.extent(axis) > problem.extent(*problem.m)))
       problem.m = axis;
-  for (unsigned axis = 0; axis < program.numRowAxes; ++axis)
-    if (axis != problem.n && problem.m != axis)
-      problem.outer.push_back(axis);
+  for (bool ofLeft : {true, false}) {
+    for (unsigned axis = 0; axis < program.numRowAxes; ++axis)
+      if (axis != problem.n && problem.m != axis &&
+          has(problem.left, axis) == ofLeft)
+        problem.outer.push_back(axis);
+    if (ofLeft)
+      problem.leftOuter = problem.outer.size();
+  }
   for (unsigned axis = program.numRowAxes; axis < program.axes.size(); ++axis)
     problem.k.push_back(axis);
 }
@@ -387,6 +392,10 @@ kernelbrain::strategy::analyzeContraction(kb::KernelOp kernel,
       problem.numerics.narrowF64Intermediates && hasF64Intermediates(*imported);
   rewrites.reassociate = problem.numerics.reassociate;
   problem.program = rewriteProgram(*imported, rewrites);
+  // A tile has no second way for rows that a rewrite does not suit.
+  if (!problem.program->guards.empty() ||
+      (rewrites.narrowF64 && !canGuardNarrowing(*imported)))
+    problem.program = rewriteProgram(*imported, RewriteOptions());
   for (Node *node : problem.program->live())
     if (node->kind == Node::Kind::Reduce) {
       chooseAccumulator(*problem.program, node, problem.numerics);

@@ -34,8 +34,11 @@ struct ContractionProblem {
   OperandForm leftForm = OperandForm::Strided, rightForm = leftForm;
   std::optional<unsigned> m;
   unsigned n = 0;
-  llvm::SmallVector<unsigned, 4> outer; ///< axes, in the order of their loops
-  llvm::SmallVector<unsigned, 2> k;     ///< axes, outermost first
+  /// Axes in the order of their loops; the left operand varies along the first
+  /// `leftOuter` of them alone.
+  llvm::SmallVector<unsigned, 4> outer;
+  unsigned leftOuter = 0;
+  llvm::SmallVector<unsigned, 2> k; ///< axes, outermost first
   /// left * right, summed up.
   bool isProduct = false;
   /// The operands of a product of integers as i16, if they fit: pairs of them
@@ -52,7 +55,8 @@ struct ContractionProblem {
   int64_t rows() const { return m ? extent(*m) : 1; }
   int64_t columns() const { return extent(n); }
   int64_t depth() const;
-  int64_t outerPoints() const;
+  /// Of the first `count` outer axes.
+  int64_t outerPoints(unsigned count) const;
   /// Bytes of an accumulator.
   int64_t laneBytes() const;
   /// Index of a result that can hold accumulators between steps over k, if any.

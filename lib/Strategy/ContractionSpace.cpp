@@ -58,7 +58,8 @@ kernelbrain::strategy::estimateContraction(const ContractionProblem &problem,
                                            const Target &target) {
   const RowProgram &program = *problem.program;
   ContractionLayout layout = layOut(problem, options);
-  double outer = problem.outerPoints(), depth = problem.depth();
+  double outer = problem.outerPoints(problem.outer.size()),
+         depth = problem.depth();
   double rows = problem.rows(), columns = problem.columns();
   double rowTiles = std::ceil(rows / options.rows);
   double panels = std::ceil(columns / layout.rightWidth);
@@ -80,10 +81,14 @@ kernelbrain::strategy::estimateContraction(const ContractionProblem &problem,
   }
   cycles += rowTiles * panels * vectors * epilogue *
             (options.inlineEpilogue ? 0.7 : 0.8);
-  if (options.packLeft)
+  if (options.packLeft) {
+    double times = layout.splitsRows ? columnBlocks : 1;
+    if (!layout.splitsRows && !layout.splitsK)
+      times = problem.outerPoints(problem.leftOuter) / outer;
     cycles += packCycles(problem.left, problem.leftForm, rows * depth,
                          options.lanes) *
-              (layout.splitsRows ? columnBlocks : 1);
+              times;
+  }
   if (options.packRight)
     cycles += packCycles(problem.right, problem.rightForm, depth * columns,
                          options.lanes);
@@ -221,7 +226,9 @@ void SpaceBuilder::addTile() {
   std::vector<KnobValue> names;
   double least = 0;
   KnobValue choice;
-  best.packLeft = problem.rows() > 1 && columnVectors > 2;
+  int64_t reuse = problem.outerPoints(problem.outer.size()) /
+                  problem.outerPoints(problem.leftOuter);
+  best.packLeft = problem.rows() > 1 && columnVectors * reuse > 2;
   for (auto [rows, vectors] : tiles) {
     names.push_back(std::to_string(rows) + "x" + std::to_string(vectors));
     ContractionOptions options = best;

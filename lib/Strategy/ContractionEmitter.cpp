@@ -43,6 +43,11 @@ kernelbrain::strategy::layOut(const ContractionProblem &problem,
   layout.splitsK =
       problem.k.size() == 1 && !isWhole(layout.kBlock, problem.k.front());
   layout.splitsRows = !isWhole(layout.rowBlock, problem.m);
+  layout.splitsColumns = !isWhole(layout.columnBlock, problem.n);
+  layout.packsLeftOnce =
+      options.packLeft && !layout.splitsK && !layout.splitsRows;
+  layout.packsRightOnce =
+      options.packRight && !layout.splitsK && !layout.splitsColumns;
   layout.leftTile = tileFor(options.rows, options.lanes);
   layout.leftWidth = llvm::alignTo(options.rows, layout.leftTile);
   layout.rightTile = tileFor(panel, options.lanes);
@@ -193,9 +198,10 @@ void ContractionEmitter::setUpBuffers() {
 
 void ContractionEmitter::emitOuter(size_t position) {
   Range whole{index(0), axisEnd(problem.k.back())};
-  bool packsOnce = options.packLeft && !layout.splitsRows && !layout.splitsK;
-  if (position == problem.leftOuter && packsOnce)
+  if (position == problem.leftOuter && layout.packsLeftOnce)
     emitPack(left, whole, {index(0), axisEnd(problem.m)});
+  if (position == problem.rightOuter && layout.packsRightOnce)
+    emitPack(right, whole, {index(0), axisEnd(problem.n)});
   if (position < problem.outer.size()) {
     unsigned axis = problem.outer[position];
     emitLoop(index(0), axisEnd(axis), 1, {}, [&](Value at, ValueRange) {
@@ -218,14 +224,14 @@ void ContractionEmitter::emitOuter(size_t position) {
 }
 
 void ContractionEmitter::emitDepthBlock(Range k) {
-  if (options.packLeft && !layout.splitsRows && layout.splitsK)
+  if (options.packLeft && !layout.splitsRows && !layout.packsLeftOnce)
     emitPack(left, k, {index(0), axisEnd(problem.m)});
   emitBlocks(axisEnd(problem.n), layout.columnBlock,
              [&](Range columns) { emitColumnBlock(k, columns); });
 }
 
 void ContractionEmitter::emitColumnBlock(Range k, Range columns) {
-  if (options.packRight)
+  if (options.packRight && !layout.packsRightOnce)
     emitPack(right, k, columns);
   emitBlocks(axisEnd(problem.m), layout.rowBlock,
              [&](Range rows) { emitRowBlock(k, columns, rows); });

@@ -1,9 +1,9 @@
 //===- ContractionEmitter.h - Writes the code of a contraction --*- C++ -*-===//
 //
 // outer axes
-//   (pack the left operand ahead of those that it does not vary along, if it is
-//   packed whole)
-//   blocks of k                     accumulators wait in a result between them
+//   (pack an operand ahead of those that it does not vary along, if it is
+//   packed whole) blocks of k                     accumulators wait in a result
+//   between them
 //     pack rows of the left operand, if all rows are one block
 //     blocks of columns
 //       pack columns of the right operand
@@ -40,7 +40,9 @@ struct ContractionOptions : RowOptions {
 struct ContractionLayout {
   int64_t kBlock, rowBlock, columnBlock; ///< with 0 replaced
   int64_t steps;                         ///< of a block of k
-  bool splitsK, splitsRows;
+  bool splitsK, splitsRows, splitsColumns;
+  /// Operands packed whole, ahead of outer loops that they do not vary along.
+  bool packsLeftOnce, packsRightOnce;
   int64_t leftTile, rightTile;   ///< side of a transposed square
   int64_t leftWidth, rightWidth; ///< elements of a packed row
   int64_t leftBytes, rightBytes, partialBytes;

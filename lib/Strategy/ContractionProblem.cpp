@@ -294,14 +294,20 @@ void Analyzer::findRows() {
     if ((leftOnly >> axis & 1) &&
         (!problem.m || problem.extent(axis) > problem.extent(*problem.m)))
       problem.m = axis;
-  for (bool ofLeft : {true, false}) {
+  auto addOuter = [&](bool ofLeft, bool ofRight) {
     for (unsigned axis = 0; axis < program.numRowAxes; ++axis)
       if (axis != problem.n && problem.m != axis &&
-          has(problem.left, axis) == ofLeft)
+          has(problem.left, axis) == ofLeft &&
+          has(problem.right, axis) == ofRight)
         problem.outer.push_back(axis);
     if (ofLeft)
       problem.leftOuter = problem.outer.size();
-  }
+    if (!problem.outer.empty() && has(problem.right, problem.outer.back()))
+      problem.rightOuter = problem.outer.size();
+  };
+  addOuter(true, true);
+  addOuter(true, false);
+  addOuter(false, true);
   for (unsigned axis = program.numRowAxes; axis < program.axes.size(); ++axis)
     problem.k.push_back(axis);
 }

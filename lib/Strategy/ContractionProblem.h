@@ -34,10 +34,10 @@ struct ContractionProblem {
   OperandForm leftForm = OperandForm::Strided, rightForm = leftForm;
   std::optional<unsigned> m;
   unsigned n = 0;
-  /// Axes in the order of their loops; the left operand varies along the first
-  /// `leftOuter` of them alone.
+  /// Axes in the order of their loops; the operands do not vary along those
+  /// from `leftOuter` and `rightOuter` on.
   llvm::SmallVector<unsigned, 4> outer;
-  unsigned leftOuter = 0;
+  unsigned leftOuter = 0, rightOuter = 0;
   llvm::SmallVector<unsigned, 2> k; ///< axes, outermost first
   /// left * right, summed up.
   bool isProduct = false;

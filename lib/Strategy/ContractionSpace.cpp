@@ -83,15 +83,18 @@ kernelbrain::strategy::estimateContraction(const ContractionProblem &problem,
             (options.inlineEpilogue ? 0.7 : 0.8);
   if (options.packLeft) {
     double times = layout.splitsRows ? columnBlocks : 1;
-    if (!layout.splitsRows && !layout.splitsK)
+    if (layout.packsLeftOnce)
       times = problem.outerPoints(problem.leftOuter) / outer;
     cycles += packCycles(problem.left, problem.leftForm, rows * depth,
                          options.lanes) *
               times;
   }
   if (options.packRight)
-    cycles += packCycles(problem.right, problem.rightForm, depth * columns,
-                         options.lanes);
+    cycles +=
+        packCycles(problem.right, problem.rightForm, depth * columns,
+                   options.lanes) *
+        (layout.packsRightOnce ? problem.outerPoints(problem.rightOuter) / outer
+                               : 1);
   // The packed block of rows should stay in the second cache.
   if (layout.leftBytes > target.l2Bytes)
     cycles *= 1.1;

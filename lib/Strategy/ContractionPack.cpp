@@ -8,13 +8,14 @@
 using namespace mlir;
 using namespace kernelbrain::strategy;
 
-/// The index, or the last one that exists; `step` is how far blocks reach.
+/// The index, or the last one that exists. Blocks of `step` hold all indices in
+/// question; 0: they may lie anywhere.
 Value ContractionEmitter::clamp(Value at, std::optional<unsigned> axis,
                                 int64_t step) {
   if (!axis)
     return index(0);
   const Extent &extent = program.axes[*axis];
-  if (divides(step, extent))
+  if (step > 0 && divides(step, extent))
     return at;
   return minIndex(at, subIndex(extentValue(extent), index(1)));
 }
@@ -163,6 +164,7 @@ void ContractionEmitter::packElements(const Side &side, ValueRange indices,
 /// Squares that are read along k and written along the operand's own axis.
 void ContractionEmitter::packAcross(const Side &side, Range k, Value first,
                                     Value panel) {
+  bool staysInside = side.stride == side.width || side.tile >= side.width;
   auto body = [&](ValueRange indices, Value step, int64_t steps, ValueRange) {
     if (steps == 1) {
       packElements(side, indices, step, first, panel);
@@ -181,9 +183,9 @@ void ContractionEmitter::packAcross(const Side &side, Range k, Value first,
                  point.axes = axes;
                  for (auto [axis, at] : llvm::zip(problem.k, indices))
                    point.axes[axis] = at;
-                 point.axes[*side.axis] = clamp(
-                     addIndex(addIndex(first, lane), index(row)), side.axis,
-                     side.stride == side.width ? side.width : side.stride);
+                 point.axes[*side.axis] =
+                     clamp(addIndex(addIndex(first, lane), index(row)),
+                           side.axis, staysInside ? side.width : 0);
                  point.along = problem.k.back();
                  point.lanes = side.tile;
                  rows.push_back(packedValue(side, point));

@@ -275,6 +275,11 @@ void ChatClient::Impl::settle(Job &job, ChatReply reply) {
   for (std::string *text :
        {&reply.error, &reply.text, &reply.finish, &reply.model})
     redact(*text);
+  if (job.deadline != Clock::time_point::max())
+    reply.latencyMs = job.request.timeoutMs -
+                      std::chrono::duration_cast<std::chrono::milliseconds>(
+                          job.deadline - Clock::now())
+                          .count();
   job.reply = std::move(reply);
   settled.notify_all();
 }

@@ -48,7 +48,8 @@ Json toJson(const ChatReply &reply) {
                {"text", reply.text},
                {"finish", reply.finish},
                {"model", reply.model},
-               {"failed_attempts", reply.failedAttempts}};
+               {"failed_attempts", reply.failedAttempts},
+               {"latency_ms", reply.latencyMs}};
   if (reply.promptTokens)
     json["prompt_tokens"] = *reply.promptTokens;
   if (reply.replyTokens)
@@ -74,6 +75,7 @@ Result<ChatReply> chatReplyFromJson(const Json &json) {
       .optional("finish", reply.finish)
       .optional("model", reply.model)
       .optional("failed_attempts", reply.failedAttempts)
+      .optional("latency_ms", reply.latencyMs)
       .optional("prompt_tokens", promptTokens)
       .optional("reply_tokens", replyTokens);
   if (Status status = reader.status(); !status)

@@ -159,9 +159,12 @@ Result<Recipe> LlmProposer::converse(Dialogue &dialogue,
       }
       error = recipe.error().message;
     }
-    if (repair == options.repairs)
-      return Error{"no usable answer: " + error};
     ChatRequest &request = dialogue.request;
+    // The time of a question is that of all its answers together.
+    constexpr int64_t leastMs = 1000;
+    request.timeoutMs -= reply->latencyMs;
+    if (repair == options.repairs || request.timeoutMs < leastMs)
+      return Error{"no usable answer: " + error};
     if (reply->finish == "length" && request.replyTokens == options.replyTokens)
       request.replyTokens *= 2; // Thinking counts as well; raised once.
     // Of a long answer the head is enough to recognise it.

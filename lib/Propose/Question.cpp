@@ -213,26 +213,50 @@ static OrderedJson objectOf(const OrderedJson &members) {
           {"additionalProperties", false}};
 }
 
-OrderedJson patchSchema(const ProposeContext &context) {
-  std::set<std::string> strategies, knobs;
-  for (const SearchSpace &space : *context.spaces) {
-    strategies.insert(space.strategy);
+/// Each knob with its values: a server that keeps to the schema cannot name
+/// others.
+static OrderedJson knobSchema(const ProposeContext &context) {
+  std::map<std::string, std::set<KnobValue>> values;
+  for (const SearchSpace &space : *context.spaces)
     for (const Knob &knob : space.knobs)
-      knobs.insert(knob.name);
+      values[knob.name].insert(knob.values.begin(), knob.values.end());
+  OrderedJson knobs = OrderedJson::array();
+  for (const auto &[name, domain] : values) {
+    OrderedJson numbers = OrderedJson::array(), words = OrderedJson::array();
+    for (const KnobValue &value : domain)
+      if (const int64_t *number = std::get_if<int64_t>(&value))
+        numbers.push_back(*number);
+      else
+        words.push_back(std::get<std::string>(value));
+    for (auto [type, choices] :
+         {std::pair<const char *, OrderedJson>("integer", std::move(numbers)),
+          {"string", std::move(words)}})
+      if (!choices.empty())
+        knobs.push_back(
+            objectOf({{"name", oneOf({name})},
+                      {"value", {{"type", type}, {"enum", choices}}}}));
   }
+  if (knobs.empty()) // Whatever it is, it is refused.
+    return {{"type", "string"}};
+  return {{"anyOf", knobs}};
+}
+
+OrderedJson patchSchema(const ProposeContext &context) {
+  std::set<std::string> strategies;
+  for (const SearchSpace &space : *context.spaces)
+    strategies.insert(space.strategy);
   OrderedJson parents = OrderedJson::array();
   for (const VariantView &variant : shownVariants(context))
     parents.push_back(variant.ticket);
   OrderedJson text = {{"type", "string"}};
-  OrderedJson value = {{"anyOf", {{{"type", "integer"}}, text}}};
-  OrderedJson knob = objectOf({{"name", oneOf(knobs)}, {"value", value}});
   OrderedJson edit = objectOf({{"find", text}, {"replace", text}});
-  return objectOf({{"rationale", text},
-                   {"parent", {{"type", "integer"}, {"enum", parents}}},
-                   {"strategy", oneOf(strategies)},
-                   {"knobs", {{"type", "array"}, {"items", knob}}},
-                   {"edits", {{"type", "array"}, {"items", edit}}},
-                   {"payload", text}});
+  return objectOf(
+      {{"rationale", text},
+       {"parent", {{"type", "integer"}, {"enum", parents}}},
+       {"strategy", oneOf(strategies)},
+       {"knobs", {{"type", "array"}, {"items", knobSchema(context)}}},
+       {"edits", {{"type", "array"}, {"items", edit}}},
+       {"payload", text}});
 }
 
 } // namespace kernelbrain::propose

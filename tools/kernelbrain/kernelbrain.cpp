@@ -13,8 +13,7 @@
 
 /// LLVM's archives refer to Polly, which is packaged as a plugin alone.
 llvm::PassPluginLibraryInfo getPollyPluginInfo() {
-  return {LLVM_PLUGIN_API_VERSION, "Polly", "none",
-          [](llvm::PassBuilder &) {}};
+  return {LLVM_PLUGIN_API_VERSION, "Polly", "none", [](llvm::PassBuilder &) {}};
 }
 
 // The mains of the tools, renamed by the build.

@@ -54,7 +54,8 @@ protected:
         {"user", text + "\n  - unroll: 1 2 4; default 1\n\nChange variant 1."}};
     request.schema = OrderedJson::parse(
         R"({"type": "object", "properties": {"parent": {"enum": [1]},
-            "knobs": {"items": {"properties": {"name": {"enum": ["unroll"]}}}}}})");
+            "knobs": {"items": {"anyOf": [{"properties":
+            {"name": {"enum": ["unroll"]}}}]}}}})");
     request.replyTokens = 100;
     request.worstTokens = 500;
     request.timeoutMs = 5000;

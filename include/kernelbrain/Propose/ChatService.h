@@ -62,6 +62,7 @@ struct ChatReply {
   /// As the server says; absent: unknown, the worst case counts.
   std::optional<int64_t> promptTokens, replyTokens;
   int failedAttempts = 0; ///< before this one, that may have been billed
+  int64_t latencyMs = 0;  ///< from the first transfer, retries included
 };
 
 Json toJson(const ChatReply &reply);

@@ -32,7 +32,7 @@ def patch(request):
     if untried and untried.group(1) != "no single knob":
         name, *values = untried.group(1).split("; ")[0].split(" ")
     else:
-        name = properties["knobs"]["items"]["properties"]["name"]["enum"][0]
+        name = properties["knobs"]["items"]["anyOf"][0]["properties"]["name"]["enum"][0]
         values = re.search(r"- %s: ([^;]*);" % name, user).group(1).split(" ")
     # A function of the question, not of the order in which questions come.
     number = re.search(r"This is question (\d+)", user)

@@ -177,62 +177,111 @@ static Status setKnobs(const Patch &patch, const SearchSpace &space,
   return {};
 }
 
-static Status setPayload(const Patch &patch, const ProposeContext &context,
-                         Recipe &recipe) {
+/// The kernel that `patch` makes of the text of `parent`; std::nullopt: it
+/// stays as it is.
+static Result<std::optional<std::string>>
+rewritten(const Patch &patch, const VariantView &parent,
+          const ProposeContext &context) {
   if (!patch.payload.empty() && !patch.edits.empty())
     return Error{"it has both edits and a payload"};
-  if (!patch.payload.empty()) {
-    recipe.payload = patch.payload;
-  } else if (!patch.edits.empty()) {
-    Result<std::string> text =
-        edited(recipe.payload.empty() ? context.kernel->text : recipe.payload,
-               patch.edits);
-    if (!text)
-      return text.error();
-    recipe.payload = std::move(*text);
-  }
-  if (recipe.payload.size() > maxPayloadBytes)
+  if (patch.payload.empty() && patch.edits.empty())
+    return std::optional<std::string>();
+  const std::string &before = parent.recipe.payload.empty()
+                                  ? context.kernel->text
+                                  : parent.recipe.payload;
+  Result<std::string> text = patch.payload.empty()
+                                 ? edited(before, patch.edits)
+                                 : Result<std::string>(patch.payload);
+  if (!text)
+    return text.error();
+  if (text->size() > maxPayloadBytes)
     return Error{"the kernel's text is over " +
                  std::to_string(maxPayloadBytes) + " bytes"};
-  if (recipe.payload == context.kernel->text)
-    recipe.payload.clear();
-  return {};
+  if (*text == before)
+    return std::optional<std::string>();
+  return std::optional<std::string>(std::move(*text));
+}
+
+static Result<VariantView> findParent(const Patch &patch,
+                                      const ProposeContext &context) {
+  if (!patch.parent)
+    return context.parent;
+  for (const VariantView &view : shownVariants(context))
+    if (static_cast<int64_t>(view.ticket) == *patch.parent)
+      return view;
+  return Error{"variant " + std::to_string(*patch.parent) +
+               " is none of those shown"};
+}
+
+static const SearchSpace *spaceOf(const std::vector<SearchSpace> &spaces,
+                                  const std::string &strategy) {
+  for (const SearchSpace &space : spaces)
+    if (space.strategy == strategy)
+      return &space;
+  return nullptr;
+}
+
+/// The recipe of `parent` in a space that may be another one: knobs that both
+/// have are kept where the strategy stays.
+static Recipe inSpace(const SearchSpace &space, const std::string &payload,
+                      const Recipe &parent) {
+  Recipe recipe = space.defaultRecipe();
+  recipe.payload = payload;
+  if (parent.strategy != space.strategy)
+    return recipe;
+  for (auto &[name, value] : recipe.knobs) {
+    auto before = parent.knobs.find(name);
+    const Knob *knob = space.find(name);
+    if (before != parent.knobs.end() && knob &&
+        std::find(knob->values.begin(), knob->values.end(), before->second) !=
+            knob->values.end())
+      value = before->second;
+  }
+  return recipe;
 }
 
 Result<Recipe> applyPatch(const Patch &patch, const ProposeContext &context) {
-  const VariantView *parent = &context.parent;
-  std::vector<VariantView> shown = shownVariants(context);
-  if (patch.parent) {
-    parent = nullptr;
-    for (const VariantView &view : shown)
-      if (static_cast<int64_t>(view.ticket) == *patch.parent)
-        parent = &view;
-    if (!parent)
-      return Error{"variant " + std::to_string(*patch.parent) +
-                   " is none of those shown"};
+  Result<VariantView> parent = findParent(patch, context);
+  if (!parent)
+    return parent.error();
+  Result<std::optional<std::string>> text = rewritten(patch, *parent, context);
+  if (!text)
+    return text.error();
+  std::string payload = parent->recipe.payload;
+  search::PayloadReading reading;
+  if (*text) {
+    Result<search::PayloadReading> read = context.readPayload(**text);
+    if (!read)
+      return read.error();
+    reading = std::move(*read);
+    if (reading.disposition != Disposition::Passed)
+      return Error{"the kernel's text is not legal: " +
+                   shortText(reading.reason)};
+    payload = reading.text;
+    if (payload == context.kernel->text)
+      return Error{"the new kernel is the old one"};
+  } else if (payload != context.parent.recipe.payload) {
+    return Error{"variant " + std::to_string(parent->ticket) +
+                 " has another kernel than the one shown"};
   }
+  const std::vector<SearchSpace> &spaces =
+      *text ? reading.spaces : *context.spaces;
   std::string strategy =
       patch.strategy.empty() ? parent->recipe.strategy : patch.strategy;
-  const SearchSpace *space = findSpace(context, strategy);
+  const SearchSpace *space = spaceOf(spaces, strategy);
+  // What a rewritten kernel needs may be another strategy than its parent's.
+  if (!space && *text && patch.strategy.empty() && !spaces.empty())
+    space = &spaces.front();
   if (!space)
-    return Error{"there is no strategy '" + shortText(strategy) + "'"};
-  Recipe recipe = parent->recipe;
-  if (recipe.strategy != strategy) {
-    recipe = space->defaultRecipe();
-    recipe.payload = parent->recipe.payload;
-  }
+    return Error{"no strategy '" + shortText(strategy) + "' applies"};
+  Recipe recipe = inSpace(*space, payload, parent->recipe);
   if (Status status = setKnobs(patch, *space, recipe); !status)
     return status.error();
-  if (Status status = setPayload(patch, context, recipe); !status)
-    return status.error();
-  // What a rewritten kernel allows, only the compiler knows.
-  if (recipe.payload.empty()) {
-    if (std::string violation = space->violation(recipe); !violation.empty())
-      return Error{violation};
-    if (Estimate estimate = context.cost ? context.cost(recipe) : Estimate();
-        !estimate.rejection.empty())
-      return Error{estimate.rejection};
-  }
+  if (std::string violation = space->violation(recipe); !violation.empty())
+    return Error{violation};
+  if (Estimate estimate = context.cost ? context.cost(recipe) : Estimate();
+      !estimate.rejection.empty())
+    return Error{estimate.rejection};
   if (recipe == parent->recipe)
     return Error{"it changes nothing of variant " +
                  std::to_string(parent->ticket)};

@@ -138,7 +138,7 @@ static std::string untriedText(const ProposeContext &context) {
       recipe.knobs[knob.name] = value;
       if (context.seen && context.seen(recipe))
         continue;
-      if (recipe.payload.empty() && !expectedNs(context, *space, recipe))
+      if (!expectedNs(context, *space, recipe))
         continue;
       values += " " + valueText(value);
     }
@@ -242,7 +242,8 @@ static OrderedJson knobSchema(const ProposeContext &context) {
 }
 
 OrderedJson patchSchema(const ProposeContext &context) {
-  std::set<std::string> strategies;
+  // The empty one stands for the parent's, or the first that applies.
+  std::set<std::string> strategies = {""};
   for (const SearchSpace &space : *context.spaces)
     strategies.insert(space.strategy);
   OrderedJson parents = OrderedJson::array();

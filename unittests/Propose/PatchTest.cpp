@@ -26,6 +26,17 @@ protected:
     other.recipe = tilesSpace().defaultRecipe();
     context.pool = {other};
     work.kernel.text = "kb.kernel @kernel { one two one }";
+    context.readPayload =
+        [](const std::string &text) -> Result<PayloadReading> {
+      PayloadReading reading;
+      reading.reason = "payload:1:1: six is not allowed";
+      if (text.find("six") != std::string::npos)
+        return reading;
+      reading.disposition = Disposition::Passed;
+      reading.text = text + " in normal form";
+      reading.spaces = {tilesSpace()};
+      return reading;
+    };
   }
   Result<Recipe> apply(const std::string &answer) {
     Result<Patch> patch = parsePatch(answer);
@@ -78,23 +89,27 @@ TEST_F(PatchTest, EditsMakeAPayload) {
   Result<Recipe> recipe = apply(
       R"({"rationale": "r", "edits": [{"find": "two", "replace": "2"}]})");
   ASSERT_TRUE(recipe);
-  EXPECT_EQ(recipe->payload, "kb.kernel @kernel { one 2 one }");
+  EXPECT_EQ(recipe->payload, "kb.kernel @kernel { one 2 one } in normal form");
+  EXPECT_EQ(recipe->strategy, "tiles"); // what applies to it
+  EXPECT_EQ(recipe->strategyHash, "t1");
   // The next edit starts from there.
   context.parent.recipe = *recipe;
   recipe = apply(
-      R"({"rationale": "r", "edits": [{"find": "2 one", "replace": "2"}]})");
+      R"({"rationale": "r", "edits": [{"find": " in normal form", "replace":
+          ""}], "knobs": [{"name": "m", "value": 8}]})");
   ASSERT_TRUE(recipe);
-  EXPECT_EQ(recipe->payload, "kb.kernel @kernel { one 2 }");
+  EXPECT_EQ(recipe->payload, "kb.kernel @kernel { one 2 one } in normal form");
+  EXPECT_EQ(knob(*recipe, "m"), 8);
 }
 
 TEST_F(PatchTest, AWholePayloadInJsonOrInAFence) {
   Result<Recipe> recipe = apply(R"({"rationale": "r", "payload": "other"})");
   ASSERT_TRUE(recipe);
-  EXPECT_EQ(recipe->payload, "other");
+  EXPECT_EQ(recipe->payload, "other in normal form");
   recipe = apply("Here:\n```json\n{\"rationale\": \"r\"}\n```\nand\n```mlir\n"
                  "kb.kernel @x\n```\n");
   ASSERT_TRUE(recipe);
-  EXPECT_EQ(recipe->payload, "kb.kernel @x\n");
+  EXPECT_EQ(recipe->payload, "kb.kernel @x\n in normal form");
 }
 
 TEST_F(PatchTest, JsonIsFoundAmongOtherText) {
@@ -115,7 +130,11 @@ TEST_F(PatchTest, WrongAnswersSayWhy) {
       {R"({"rationale": "r", "knobs": {"unroll": 2}})", "must be an array"},
       {R"({"rationale": "r", "knobs": [{"name": "unroll"}]})", "'value'"},
       {R"({"rationale": "r", "parent": 4})", "variant 4 is none of those"},
-      {R"({"rationale": "r", "strategy": "x"})", "no strategy 'x'"},
+      {R"({"rationale": "r", "strategy": "x"})", "no strategy 'x' applies"},
+      {R"({"rationale": "r", "strategy": "rows", "payload": "p"})",
+       "no strategy 'rows' applies"},
+      {R"({"rationale": "r", "payload": "six"})",
+       "not legal: payload:1:1: six is not allowed"},
       {R"({"rationale": "r", "knobs": [{"name": "m", "value": 1}]})",
        "no knob 'm'"},
       {R"({"rationale": "r", "knobs": [{"name": "unroll", "value": 3}]})",
@@ -149,6 +168,13 @@ TEST_F(PatchTest, WhatWasTriedIsRefused) {
   ASSERT_TRUE(recipe);
   seen.insert(recipe->hash());
   EXPECT_EQ(errorOf(answer), "this recipe was tried already");
+}
+
+TEST_F(PatchTest, AVariantOfAnotherKernelIsNoParentOfKnobs) {
+  context.pool[0].recipe.payload = "another";
+  const char *knobs =
+      R"({"rationale": "r", "parent": 5, "knobs": [{"name": "m", "value": 8}]})";
+  EXPECT_EQ(errorOf(knobs), "variant 5 has another kernel than the one shown");
 }
 
 TEST_F(PatchTest, HostileAnswersAreErrors) {

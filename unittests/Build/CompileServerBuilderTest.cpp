@@ -1,8 +1,9 @@
 //===- CompileServerBuilderTest.cpp ---------------------------------------===//
 
+#include "Testing/TemporaryFolder.h"
+
 #include "kernelbrain/Build/CompileServerBuilder.h"
 
-#include "gtest/gtest.h"
 #include <csignal>
 #include <cstdio>
 #include <fstream>
@@ -14,17 +15,10 @@ using namespace kernelbrain::build;
 using search::BuildRequest;
 
 namespace {
-class CompileServerBuilderTest : public testing::Test {
+class CompileServerBuilderTest : public FolderTest {
 protected:
-  void SetUp() override {
-    std::signal(SIGPIPE, SIG_IGN);
-    char name[] = "/tmp/kb-build-XXXXXX";
-    folder = mkdtemp(name);
-  }
-  void TearDown() override {
-    builder.reset();
-    (void)!std::system(("rm -rf " + folder).c_str());
-  }
+  void SetUp() override { std::signal(SIGPIPE, SIG_IGN); }
+  void TearDown() override { builder.reset(); }
 
   Status start(const std::string &mode) {
     CompileServerOptions options;
@@ -63,7 +57,6 @@ protected:
     return text.str();
   }
 
-  std::string folder;
   std::unique_ptr<CompileServerBuilder> builder;
 };
 

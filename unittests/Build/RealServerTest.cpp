@@ -1,8 +1,9 @@
 //===- RealServerTest.cpp - The client against kb-compile itself ----------===//
 
+#include "Testing/TemporaryFolder.h"
+
 #include "kernelbrain/Build/CompileServerBuilder.h"
 
-#include "gtest/gtest.h"
 #include <csignal>
 #include <cstdlib>
 #include <fstream>
@@ -12,12 +13,10 @@ using namespace kernelbrain;
 using namespace kernelbrain::build;
 
 namespace {
-class RealServerTest : public testing::Test {
+class RealServerTest : public FolderTest {
 protected:
   void SetUp() override {
     std::signal(SIGPIPE, SIG_IGN);
-    char name[] = "/tmp/kb-build-XXXXXX";
-    folder = mkdtemp(name);
     CompileServerOptions options;
     options.program = KB_COMPILE_PROGRAM;
     options.jobs = 2;
@@ -30,10 +29,7 @@ protected:
     Status added = builder->addKernel(softmax(), text.str());
     ASSERT_TRUE(added) << added.error().message;
   }
-  void TearDown() override {
-    builder.reset();
-    (void)!std::system(("rm -rf " + folder).c_str());
-  }
+  void TearDown() override { builder.reset(); }
 
   static Kernel softmax() {
     Kernel kernel;
@@ -54,7 +50,6 @@ protected:
     ASSERT_TRUE(builder->submit(request));
   }
 
-  std::string folder;
   std::unique_ptr<CompileServerBuilder> builder;
 };
 

@@ -9,16 +9,6 @@
 
 namespace kernelbrain::evaluate {
 
-TemporaryFolder::TemporaryFolder() {
-  std::string pattern =
-      std::filesystem::temp_directory_path() / "kb-evaluate-XXXXXX";
-  if (!::mkdtemp(pattern.data()))
-    std::abort();
-  path = pattern;
-}
-
-TemporaryFolder::~TemporaryFolder() { std::filesystem::remove_all(path); }
-
 Artifact compileFixture(const TemporaryFolder &folder,
                         const std::string &source, const std::string &variant,
                         const Manifest &manifest) {

@@ -3,6 +3,8 @@
 #ifndef KERNELBRAIN_UNITTESTS_EVALUATE_FIXTURES_H
 #define KERNELBRAIN_UNITTESTS_EVALUATE_FIXTURES_H
 
+#include "Testing/TemporaryFolder.h"
+
 #include "kernelbrain/Core/Artifact.h"
 #include "kernelbrain/Evaluate/Client/Worker.h"
 
@@ -10,14 +12,6 @@
 #include <vector>
 
 namespace kernelbrain::evaluate {
-
-/// A folder that is removed at the end.
-class TemporaryFolder {
-public:
-  TemporaryFolder();
-  ~TemporaryFolder();
-  std::string path;
-};
 
 /// Compiles Fixtures/<source>.c with the macro `variant` defined (if not empty)
 /// and the manifest inside; returns the artifact. Aborts the test program if

@@ -4,8 +4,7 @@
 #include "kernelbrain/Search/ModuleSearch.h"
 #include "kernelbrain/Store/RunDirectory.h"
 
-#include <filesystem>
-#include <gtest/gtest.h>
+#include "Testing/TemporaryFolder.h"
 
 using namespace kernelbrain;
 using namespace kernelbrain::report;
@@ -110,16 +109,8 @@ public:
   }
 };
 
-class ResumeTest : public testing::Test {
+class ResumeTest : public FolderTest {
 protected:
-  void SetUp() override {
-    std::string pattern =
-        (std::filesystem::temp_directory_path() / "kb-test-XXXXXX").string();
-    ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-    folder = pattern;
-  }
-  void TearDown() override { std::filesystem::remove_all(folder); }
-
   search::KernelTask task() {
     search::KernelTask task;
     task.kernel.name = "softmax_0";
@@ -167,7 +158,6 @@ protected:
     return summaryText(record);
   }
 
-  std::string folder;
   int builds = 0;
 };
 

@@ -2,7 +2,8 @@
 
 #include "kernelbrain/Store/ArtifactCache.h"
 
-#include "TestFolder.h"
+#include "ChildProcess.h"
+#include "Testing/TemporaryFolder.h"
 #include "kernelbrain/Support/File.h"
 #include "kernelbrain/Support/Hash.h"
 

@@ -2,7 +2,8 @@
 
 #include "kernelbrain/Store/Journal.h"
 
-#include "TestFolder.h"
+#include "ChildProcess.h"
+#include "Testing/TemporaryFolder.h"
 #include "kernelbrain/Support/Hash.h"
 
 #include <fstream>
@@ -20,10 +21,6 @@ search::Event trial(const std::string &kernel, int64_t ticket) {
 
 class JournalTest : public FolderTest {
 protected:
-  void SetUp() override {
-    FolderTest::SetUp();
-    path = folder + "/journal";
-  }
   /// A journal of a start and two trials.
   void writeThree() {
     auto journal = Journal::create(path);
@@ -35,7 +32,7 @@ protected:
   void overwrite(const std::string &text) {
     std::ofstream(path, std::ios::trunc) << text;
   }
-  std::string path;
+  std::string path = folder + "/journal";
 };
 
 TEST_F(JournalTest, EventsComeBackAsWritten) {
@@ -129,7 +126,8 @@ TEST_F(JournalTest, ANewerVersionIsRefused) {
   ASSERT_FALSE(contents);
   EXPECT_EQ(contents.error().message, "the journal '" + path +
                                           "' has version 2, expected at most "
-                                          "1");
+                                          "1 (option 'fresh' begins another "
+                                          "one)");
 }
 
 TEST_F(JournalTest, AResumedRunDoesNotRepeatWhatIsRecorded) {

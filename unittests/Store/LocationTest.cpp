@@ -2,7 +2,8 @@
 
 #include "kernelbrain/Store/Location.h"
 
-#include "TestFolder.h"
+#include "ChildProcess.h"
+#include "Testing/TemporaryFolder.h"
 #include "kernelbrain/Support/File.h"
 
 using namespace kernelbrain;

@@ -2,7 +2,8 @@
 
 #include "kernelbrain/Store/RunDirectory.h"
 
-#include "TestFolder.h"
+#include "ChildProcess.h"
+#include "Testing/TemporaryFolder.h"
 
 #include <chrono>
 #include <thread>

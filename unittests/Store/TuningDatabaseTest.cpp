@@ -2,8 +2,9 @@
 
 #include "kernelbrain/Store/TuningDatabase.h"
 
+#include "ChildProcess.h"
 #include "Entries.h"
-#include "TestFolder.h"
+#include "Testing/TemporaryFolder.h"
 #include "kernelbrain/Support/File.h"
 
 #include <atomic>
@@ -17,10 +18,6 @@ namespace {
 
 class TuningDatabaseTest : public FolderTest {
 protected:
-  void SetUp() override {
-    FolderTest::SetUp();
-    path = folder + "/tuning.db";
-  }
   Result<TuningDatabase>
   open(TuningDatabase::Mode mode = TuningDatabase::Mode::ReadWrite) {
     return TuningDatabase::open(path, mode);
@@ -36,7 +33,7 @@ protected:
               SQLITE_OK);
     sqlite3_close(connection);
   }
-  std::string path;
+  std::string path = folder + "/tuning.db";
 };
 
 TEST_F(TuningDatabaseTest, EntriesComeBackAsRecorded) {

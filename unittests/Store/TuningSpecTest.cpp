@@ -3,7 +3,7 @@
 #include "kernelbrain/Store/TuningSpec.h"
 
 #include "Entries.h"
-#include "TestFolder.h"
+#include "Testing/TemporaryFolder.h"
 #include "kernelbrain/Support/File.h"
 
 using namespace kernelbrain;

@@ -14,6 +14,8 @@ using search::BuildResult;
 
 constexpr int64_t protocolVersion = 1;
 constexpr unsigned maxDeathsInARow = 3;
+/// What is no build is answered at once.
+constexpr int64_t answerMs = 10000;
 /// A server answers every build by its deadline; this is for its own work.
 constexpr int64_t silenceAllowanceMs = 30000;
 
@@ -60,7 +62,7 @@ Status CompileServerBuilder::greet() {
   if (Status sent = send({{"type", "hello"}, {"protocol", protocolVersion}});
       !sent)
     return sent;
-  auto frame = receive(/*mayBeSilent=*/false);
+  auto frame = receive(answerMs);
   if (!frame)
     return frame.error();
   const Json &message = frame->message;
@@ -139,9 +141,7 @@ Status CompileServerBuilder::send(const Json &message,
   return writeFrame(server->input(), {message, blob});
 }
 
-Result<Frame> CompileServerBuilder::receive(bool mayBeSilent) {
-  int timeout = static_cast<int>(
-      mayBeSilent ? -1 : options.deadlineSeconds * 1000 + silenceAllowanceMs);
+Result<Frame> CompileServerBuilder::receive(int64_t timeoutMs) {
   while (true) {
     auto frame = parser.next();
     if (!frame)
@@ -149,9 +149,9 @@ Result<Frame> CompileServerBuilder::receive(bool mayBeSilent) {
     if (*frame)
       return std::move(**frame);
     pollfd entry{server->output(), POLLIN, 0};
-    int ready = poll(&entry, 1, timeout);
+    int ready = poll(&entry, 1, static_cast<int>(timeoutMs));
     if (ready == 0)
-      return Error{"no answer for " + std::to_string(timeout / 1000) + " s"};
+      return Error{"no answer for " + std::to_string(timeoutMs / 1000) + " s"};
     if (ready < 0 && errno == EINTR)
       continue;
     char buffer[64 << 10];
@@ -175,7 +175,7 @@ Result<Frame> CompileServerBuilder::exchangeOnce(Json message,
   if (Status sent = send(message, blob); !sent)
     return sent.error();
   while (true) {
-    auto frame = receive(/*mayBeSilent=*/false);
+    auto frame = receive(answerMs);
     if (!frame)
       return frame.error();
     if (getIntegerOr(frame->message, "id", -1) == static_cast<int64_t>(id))
@@ -357,7 +357,9 @@ Result<BuildResult> CompileServerBuilder::wait() {
   while (finished.empty()) {
     if (pending.empty())
       return Error{"no build is under way"};
-    auto frame = receive(/*mayBeSilent=*/paused);
+    // While nothing runs, nothing is due.
+    auto frame = receive(
+        paused ? -1 : options.deadlineSeconds * 1000 + silenceAllowanceMs);
     Status status = frame ? accept(std::move(*frame)) : Status(frame.error());
     if (!status)
       if (Status again = restart(status.error()); !again)

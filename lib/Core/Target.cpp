@@ -42,6 +42,36 @@ std::string Target::key() const {
   return text;
 }
 
+double Target::leastNs(double bytes) const {
+  double cores = double(threads);
+  if (!(peak.dram > 0)) {
+    // Far above what one core was ever seen to move.
+    double outside = std::max(0.0, bytes - double(l3Bytes));
+    return 1e9 / cores *
+           std::max(outside / (16 * dramBytesPerSecond),
+                    bytes / (16 * cacheBytesPerSecond));
+  }
+  // Kernels beat a probe by a little; nothing was seen to by a quarter. A probe
+  // on a busy machine says too little: a softmax of 33 MB moved 38 GB/s on a
+  // quiet one (Zen 5, benchmarks/host).
+  constexpr double margin = 1.25, leastFar = 38e9, leastL2 = 100e9;
+  double l2 = std::max(peak.l2, leastL2) * margin;
+  double l3 = std::max(peak.l3, leastFar) * margin;
+  double dram = std::max(peak.dram, leastFar) * margin;
+  // No core has more than four vector units for memory, or runs faster.
+  constexpr double l1BytesPerSecond = 4 * 64 * 6e9;
+  double seconds = bytes / l1BytesPerSecond;
+  // What a level cannot hold comes from the next one, even if levels hold
+  // nothing twice.
+  double held = double(l1Bytes) * cores;
+  seconds = std::max(seconds, (bytes - held) / l2);
+  held += double(l2Bytes) * cores;
+  seconds = std::max(seconds, (bytes - held) / l3);
+  held += double(l3Bytes);
+  seconds = std::max(seconds, (bytes - held) / dram);
+  return 1e9 * seconds / cores;
+}
+
 bool operator==(const Target &a, const Target &b) {
   return a.kind == b.kind && a.chip == b.chip && a.features == b.features &&
          a.threads == b.threads && a.l1Bytes == b.l1Bytes &&
@@ -49,6 +79,26 @@ bool operator==(const Target &a, const Target &b) {
          a.dramBytesPerSecond == b.dramBytesPerSecond &&
          a.cacheBytesPerSecond == b.cacheBytesPerSecond &&
          a.clockHz == b.clockHz;
+}
+
+Json toJson(const PeakBandwidth &peak) {
+  return {{"l2", jsonNumber(peak.l2)},
+          {"l3", jsonNumber(peak.l3)},
+          {"dram", jsonNumber(peak.dram)}};
+}
+
+Result<PeakBandwidth> peakBandwidthFromJson(const Json &json) {
+  PeakBandwidth peak;
+  JsonReader reader(json, "peak bandwidth");
+  reader.required("l2", peak.l2)
+      .required("l3", peak.l3)
+      .required("dram", peak.dram);
+  if (Status status = reader.status(); !status)
+    return status.error();
+  // Each level is at least as fast as the next one; nothing is free.
+  if (!(peak.dram > 0 && peak.l3 >= peak.dram && peak.l2 >= peak.l3))
+    return Error{"peak bandwidth: levels out of order"};
+  return peak;
 }
 
 Json toJson(const Target &target) {

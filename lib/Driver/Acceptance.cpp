@@ -77,6 +77,15 @@ struct RollbackSearch {
     rollbacks.push_back({kernel, reason});
   }
 
+  /// Drops what any function reaches that failed in `known`.
+  void dropSuspects(const Verdicts &known) {
+    for (const FunctionVerdict &verdict : known)
+      if (!isGood(verdict))
+        for (const std::string &kernel :
+             findSuspects(callers, verdict.name, dropped))
+          drop(kernel, verdict);
+  }
+
   /// The first function that fails and reaches a kernel of ours. A function
   /// that differs without one is a fault of ours all the same.
   Result<std::optional<FunctionVerdict>> nextFailure() const {
@@ -150,8 +159,14 @@ kernelbrain::findRollbacks(const Callers &callers,
       return failure.error();
     if (!*failure)
       return search.rollbacks;
-    if (Status ok = search.resolve(**failure); !ok)
+    Verdicts known = search.verdicts;
+    Status ok = search.resolve(**failure);
+    if (!ok && !hooks.isInterrupted())
       return ok.error();
+    if (!ok) {
+      search.dropSuspects(known);
+      return search.rollbacks;
+    }
   }
 }
 

@@ -29,6 +29,8 @@ struct AcceptanceHooks {
   std::function<Result<std::vector<FunctionVerdict>>(
       const std::set<std::string> &dropped)>
       compare;
+  /// True: compare() failed because the run is to end now.
+  std::function<bool()> isInterrupted = [] { return false; };
 };
 
 /// True if a function could not be compared, for a reason that lies in the
@@ -41,7 +43,8 @@ bool isUntested(Disposition disposition);
 /// function reaches is halved as long as one half explains the failure, so a
 /// single culprit is found alone with a number of comparisons that grows like
 /// the logarithm of the number of kernels. Functions that could not be
-/// compared, or not be timed, roll nothing back.
+/// compared, or not be timed, roll nothing back. A hunt that is interrupted
+/// drops every suspect.
 Result<std::vector<Rollback>> findRollbacks(
     const std::vector<std::pair<std::string, std::set<std::string>>> &callers,
     const AcceptanceHooks &hooks);

@@ -63,7 +63,7 @@ clientOptions(const SessionOptions &options, Interrupt &interrupt,
   client.endpoint = *endpoint;
   client.model = options.llmModel;
   client.key = *key;
-  client.interrupted = [&interrupt] { return interrupt.requested.load(); };
+  client.interrupted = [&interrupt] { return interrupt.requested(); };
   if (options.showPrompts)
     client.show = std::move(show);
   return client;

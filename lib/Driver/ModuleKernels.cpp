@@ -26,8 +26,10 @@ static void findStrategies(ModuleKernel &entry, const StrategyLibrary &library,
       reasons += (reasons.empty() ? "" : "; ") + candidate->getName().str() +
                  ": " + mismatch;
   }
-  if (entry.spaces.empty())
-    entry.leftStock = "no strategy applies (" + reasons + ")";
+  if (!entry.spaces.empty())
+    return;
+  entry.leftStock = "no strategy applies";
+  entry.mismatches = reasons;
 }
 
 std::vector<ModuleKernel>

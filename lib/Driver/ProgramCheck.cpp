@@ -15,10 +15,11 @@
 using namespace kernelbrain;
 
 /// A program that takes longer to compile than this is given up.
-constexpr int compileDeadlineMilliseconds = 300000;
+constexpr int compileDeadlineMilliseconds = 300000, pollMilliseconds = 100;
 
 Result<std::unique_ptr<ProgramCheck>>
-ProgramCheck::start(const SessionOptions &options, const std::string &parent) {
+ProgramCheck::start(const SessionOptions &options, const std::string &parent,
+                    std::function<bool()> isCancelled) {
   std::unique_ptr<ProgramCheck> check(new ProgramCheck());
   check->options = options;
   auto compiler = findProgram("kb-compile", options.kbCompile, "KB_COMPILE");
@@ -28,8 +29,11 @@ ProgramCheck::start(const SessionOptions &options, const std::string &parent) {
   auto worker = findProgram("kb-worker", options.kbWorker, "KB_WORKER");
   if (!worker)
     return worker.error();
-  check->worker =
-      std::make_unique<evaluate::Worker>(evaluate::WorkerOptions{*worker, {}});
+  evaluate::WorkerOptions workerOptions;
+  workerOptions.program = *worker;
+  workerOptions.isCancelled = isCancelled;
+  check->worker = std::make_unique<evaluate::Worker>(std::move(workerOptions));
+  check->isCancelled = std::move(isCancelled);
   std::string pattern = parent + "/program-XXXXXX";
   if (!mkdtemp(pattern.data()))
     return fileError("make the temporary folder", pattern);
@@ -75,7 +79,13 @@ Result<std::string> ProgramCheck::build(const std::string &name,
   if (!child)
     return child.error();
   child->closeInput();
-  std::optional<std::string> end = child->wait(compileDeadlineMilliseconds);
+  std::optional<std::string> end;
+  for (int waited = 0; !end && waited < compileDeadlineMilliseconds;
+       waited += pollMilliseconds) {
+    if (isCancelled())
+      return Error{"kb-compile was interrupted"};
+    end = child->wait(pollMilliseconds);
+  }
   if (!end)
     why = "kb-compile took longer than " +
           std::to_string(compileDeadlineMilliseconds / 1000) + " s";

@@ -19,9 +19,11 @@ namespace kernelbrain {
 /// kb-compile, as a user would, and run by a fresh worker.
 class ProgramCheck {
 public:
-  /// Finds the tools and makes a temporary folder in `parent`.
+  /// Finds the tools and makes a temporary folder in `parent`. Once
+  /// `isCancelled` says so, children are killed and errors returned.
   static Result<std::unique_ptr<ProgramCheck>>
-  start(const SessionOptions &options, const std::string &parent);
+  start(const SessionOptions &options, const std::string &parent,
+        std::function<bool()> isCancelled);
   ~ProgramCheck();
 
   /// Builds the program to compare with, text or bytecode. Returns why there is
@@ -47,6 +49,7 @@ private:
   Result<evaluate::ProgramReply> ask(evaluate::ProgramRequest request);
 
   SessionOptions options;
+  std::function<bool()> isCancelled;
   std::string compiler, folder, baselineObject, whyUnusable;
   std::string baselineProgram; ///< until the reference is built from it
   std::string referenceObject; ///< empty: not built, or cannot be

@@ -4,7 +4,11 @@
 
 #include "SessionImpl.h"
 
+#include "kernelbrain/Store/Location.h"
+#include "kernelbrain/Support/File.h"
 #include "kernelbrain/Support/Hash.h"
+
+#include <filesystem>
 
 using namespace mlir;
 using namespace kernelbrain;
@@ -31,7 +35,8 @@ FailureOr<SessionSummary> Session::Impl::run() {
   if (Status ok = compose(); !ok)
     return fail(ok.error());
   if (options.estimate) {
-    printEstimate();
+    if (Status ok = printEstimate(); !ok)
+      return fail(ok.error());
     return summary();
   }
   if (Status ok = applyProven(); !ok)
@@ -59,17 +64,20 @@ std::string Session::Impl::hashRun() {
   llvm::raw_string_ostream os(text);
   module->print(os, OpPrintingFlags().useLocalScope());
   os << dumpJson(options.identity()) << library.hash() << builder->llvmVersion()
-     << target.key() << KB_VERSION;
+     << target.key() << dumpJson(toJson(target.peak)) << KB_VERSION;
   return contentHash(text);
 }
 
 /// Remarks on the kernels that stay stock, with the reason.
 void Session::Impl::remarkStock() {
   for (ModuleKernel &entry : kernels)
-    if (!entry.leftStock.empty())
+    if (!entry.leftStock.empty()) {
       emitRemark(entry.op.getLoc(), "kernel '")
           << entry.kernel.name << "' (" << entry.kernel.kind
-          << ") stays stock: " << entry.leftStock;
+          << ") stays stock: " << entry.leftStock
+          << (entry.mismatches.empty() ? "" : " (" + entry.mismatches + ")");
+      runRecord.addStock(entry.kernel, entry.leftStock);
+    }
 }
 
 build::CompileServerOptions Session::Impl::serverOptions() {
@@ -89,12 +97,54 @@ build::CompileServerOptions Session::Impl::serverOptions() {
   return server;
 }
 
+evaluate::WorkerOptions Session::Impl::workerOptions(std::string program) {
+  evaluate::WorkerOptions worker;
+  worker.program = std::move(program);
+  worker.isCancelled = [this] { return interrupt.isOverdue(); };
+  return worker;
+}
+
+/// Finds the peak bandwidth of this machine, in the store or by measuring. It
+/// makes bounds close, so an estimate and a dry run do without.
+Status Session::Impl::learnMachine() {
+  auto program = findProgram("kb-worker", options.kbWorker, "KB_WORKER");
+  auto folder = store::findStore(options.store);
+  if (options.isDryRun() || !program || !folder)
+    return {}; // What is missing is told where it is needed.
+  evaluate::Worker worker(workerOptions(*program));
+  auto greeting = worker.hello();
+  if (!greeting)
+    return options.estimate ? Status() : greeting.error();
+  std::string path =
+      store::machinePath(*folder, getStringOr(*greeting, "device", ""));
+  if (auto text = readFile(path))
+    if (auto json = parseJson(*text))
+      if (auto peak = peakBandwidthFromJson(*json))
+        target.peak = *peak;
+  if (target.peak.dram > 0 || options.estimate)
+    return {};
+  auto peak = worker.measureBandwidth();
+  if (!peak) {
+    llvm::errs() << "note: bounds are rough, the machine's bandwidth cannot be "
+                    "measured: "
+                 << peak.error().message << "\n";
+    return {};
+  }
+  target.peak = *peak;
+  // A store that cannot be written is told when it is opened.
+  if (makeDirectories(std::filesystem::path(path).parent_path()))
+    (void)bool(writeFileAtomically(path, dumpJson(toJson(*peak)) + "\n"));
+  return {};
+}
+
 Status Session::Impl::compose() {
   auto started = build::CompileServerBuilder::start(serverOptions());
   if (!started)
     return started.error();
   builder = std::move(*started);
   target = builder->target();
+  if (Status ok = learnMachine(); !ok)
+    return ok;
   kernels = collectKernels(module, library, target, options.kernels,
                            options.dynamicDim);
   remarkStock();

@@ -66,6 +66,17 @@ static Result<std::string> baselineOf(ModuleOp module,
 Status Session::Impl::acceptProgram() {
   if (winners.empty() || options.isDryRun())
     return {};
+  Status ok = compareProgram();
+  if (ok || !interrupt.requested())
+    return ok;
+  warnUntested("interrupted");
+  return {};
+}
+
+Status Session::Impl::compareProgram() {
+  const Error interrupted{"interrupted"};
+  if (interrupt.requested())
+    return interrupted;
   auto callers = findCallers(module);
   auto gain = [&](const std::string &kernel) {
     for (const SessionWinner &winner : winners)
@@ -80,7 +91,8 @@ Status Session::Impl::acceptProgram() {
   auto baseline = baselineOf(module, baselineProgram);
   if (!baseline)
     return baseline.error();
-  auto check = ProgramCheck::start(options, store->runFolder());
+  auto check = ProgramCheck::start(options, store->runFolder(),
+                                   [this] { return interrupt.isOverdue(); });
   if (!check)
     return check.error();
   auto why = (*check)->setBaseline(*baseline);
@@ -95,8 +107,11 @@ Status Session::Impl::acceptProgram() {
     reaching.insert(functions.begin(), functions.end());
   std::vector<FunctionVerdict> verdicts;
   AcceptanceHooks hooks;
+  hooks.isInterrupted = [this] { return interrupt.requested(); };
   hooks.compare = [&](const std::set<std::string> &dropped)
       -> Result<std::vector<FunctionVerdict>> {
+    if (interrupt.requested())
+      return interrupted;
     FailureOr<std::string> text = emitProgram(module, options.emit, dropped);
     if (failed(text))
       return Error{"cannot emit the optimised program"};
@@ -155,9 +170,7 @@ Status Session::Impl::record() {
     if (winner.fromDatabase)
       continue;
     store::TuningEntry entry;
-    entry.key =
-        store::tuningKey(winner.kernel->kernel, target, options.placement,
-                         library.hash(), options.baselinePipeline);
+    entry.key = keyOf(*winner.kernel);
     entry.recipe = winner.variant.recipe;
     entry.codeHash = winner.codeHash;
     entry.measurement = winner.variant.measurement;

@@ -14,6 +14,7 @@
 
 #include "kernelbrain/Driver/ModuleKernels.h"
 #include "kernelbrain/Driver/Session.h"
+#include "kernelbrain/Evaluate/Client/Worker.h"
 #include "kernelbrain/Report/JsonLog.h"
 #include "kernelbrain/Report/Progress.h"
 #include "kernelbrain/Report/RunRecord.h"
@@ -35,9 +36,6 @@ public:
     return pass(event);
   }
   Status release() { return held ? pass(*held) : Status(); }
-  bool interrupted() const {
-    return held && getStringOr(held->data, "stop", "") == "interrupted";
-  }
 
 private:
   Status pass(const search::Event &event) {
@@ -66,14 +64,19 @@ struct Session::Impl {
 
   // Session.cpp
   Status compose();
+  Status learnMachine();
   build::CompileServerOptions serverOptions();
+  /// `program` is the path of kb-worker.
+  evaluate::WorkerOptions workerOptions(std::string program);
   std::string hashRun();
   void remarkStock();
   SessionSummary summary() const;
 
   // SessionSearch.cpp
   Status openObservers();
-  void printEstimate();
+  Status findKnown();
+  Status printEstimate();
+  store::TuningKey keyOf(const ModuleKernel &entry) const;
   Status applyProven();
   std::vector<search::KernelTask> makeTasks();
   Result<std::unique_ptr<search::Proposer>>
@@ -85,6 +88,7 @@ struct Session::Impl {
   // SessionAccept.cpp
   mlir::LogicalResult attachWinners();
   Status acceptProgram();
+  Status compareProgram();
   Status rollBack(const Rollback &rollback);
   void warnUntested(const std::string &why);
   Status record();

@@ -10,10 +10,12 @@
 #include "kernelbrain/Propose/ReplayProposer.h"
 #include "kernelbrain/Report/Estimate.h"
 #include "kernelbrain/Search/PrintTree.h"
+#include "kernelbrain/Store/Location.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 
 using namespace kernelbrain;
 
@@ -61,14 +63,57 @@ static search::Budget searchBudget(const SessionOptions &options) {
   return budget;
 }
 
-void Session::Impl::printEstimate() {
+store::TuningKey Session::Impl::keyOf(const ModuleKernel &entry) const {
+  return store::tuningKey(entry.kernel, target, options.placement,
+                          library.hash(), options.baselinePipeline);
+}
+
+/// Reads the database, if there is one, without making a store.
+Status Session::Impl::findKnown() {
+  auto path = store::findStore(options.store);
+  if (!path)
+    return path.error();
+  std::string file = store::databasePath(*path);
+  std::error_code ignored;
+  if (options.fresh || options.isDryRun() ||
+      !std::filesystem::exists(file, ignored))
+    return {};
+  auto database =
+      store::TuningDatabase::open(file, store::TuningDatabase::Mode::ReadOnly);
+  if (!database)
+    return database.error();
+  for (const ModuleKernel &entry : kernels) {
+    auto found = database->lookupProven(keyOf(entry));
+    if (!found)
+      return found.error();
+    if (*found && entry.leftStock.empty())
+      runRecord.addKnown(entry.kernel, entry.spaces, (*found)->recipe,
+                         (*found)->measurement, /*baselineNs=*/0);
+  }
+  return {};
+}
+
+Status Session::Impl::printEstimate() {
+  if (Status ok = findKnown(); !ok)
+    return ok;
   report::PlanLimits limits;
   if (options.budgetSeconds > 0)
     limits.seconds = static_cast<double>(options.budgetSeconds);
   if (options.maxVariants > 0)
     limits.variants = static_cast<double>(options.maxVariants);
-  llvm::errs() << report::estimateText(report::planKernels(
-      search::estimateRun(makeTasks(), searchOptions(options)), limits));
+  std::vector<report::KernelPlan> plans = report::planKernels(
+      search::estimateRun(makeTasks(), searchOptions(options)), limits);
+  // What is not searched is no task.
+  for (const report::KernelRecord &record : runRecord.kernels()) {
+    report::KernelPlan &plan = plans.emplace_back();
+    plan.name = record.name;
+    plan.kind = record.kind;
+    plan.share = record.share;
+    plan.skipped = record.fromDatabase ? "the database has a proven winner"
+                                       : record.stockReason();
+  }
+  llvm::errs() << report::estimateText(plans, limits);
+  return {};
 }
 
 //===----------------------------------------------------------------------===//
@@ -85,9 +130,7 @@ Status Session::Impl::applyProven() {
   for (const ModuleKernel &entry : kernels) {
     if (!entry.leftStock.empty())
       continue;
-    auto found = database->lookup(
-        store::tuningKey(entry.kernel, target, options.placement,
-                         library.hash(), options.baselinePipeline));
+    auto found = database->lookup(keyOf(entry));
     if (!found)
       return found.error();
     bool isProven = !found->empty() && found->front().proven;
@@ -118,6 +161,8 @@ Status Session::Impl::applyProven() {
     winner.kernel = kernel;
     winner.variant = std::move(result.variant);
     winner.fromDatabase = true;
+    runRecord.addKnown(kernel->kernel, kernel->spaces, winner.variant.recipe,
+                       winner.variant.measurement, winner.variant.baselineNs);
     winners.push_back(std::move(winner));
   }
   if (!winners.empty())
@@ -133,13 +178,10 @@ Status Session::Impl::applyProven() {
 //===----------------------------------------------------------------------===//
 
 std::vector<search::KernelTask> Session::Impl::makeTasks() {
-  std::set<const ModuleKernel *> won;
-  for (const SessionWinner &winner : winners)
-    won.insert(winner.kernel);
   std::vector<search::KernelTask> tasks;
   for (const ModuleKernel &entry : kernels) {
-    if (!entry.leftStock.empty() || won.count(&entry))
-      continue;
+    if (runRecord.find(entry.kernel.name))
+      continue; // It stays stock, or the database has its winner.
     search::KernelTask &task = tasks.emplace_back();
     task.kernel = entry.kernel;
     task.spaces = entry.spaces;
@@ -198,8 +240,8 @@ Result<std::unique_ptr<search::Workbench>> Session::Impl::makeWorkbench() {
   auto worker = findProgram("kb-worker", options.kbWorker, "KB_WORKER");
   if (!worker)
     return worker.error();
-  workbench = std::make_unique<DeviceWorkbench>(options, serverOptions(),
-                                                kernels, *worker);
+  workbench = std::make_unique<DeviceWorkbench>(
+      options, serverOptions(), kernels, workerOptions(*worker));
   return workbench;
 }
 
@@ -227,7 +269,7 @@ Status Session::Impl::search() {
   services.observers = {&events};
   if (!options.isDryRun())
     services.clock = monotonicNs;
-  services.interrupted = [this] { return interrupt.requested.load(); };
+  services.interrupted = [this] { return interrupt.requested(); };
   services.recording = &store->recording();
 
   search::ModuleSearch run(std::move(tasks), services, constants,
@@ -281,9 +323,8 @@ void Session::Impl::collectOutcome(const search::ModuleOutcome &outcome) {
     if (!result.winner) {
       mlir::Operation *op = kernel->op;
       mlir::emitRemark(op->getLoc(), "kernel '")
-          << result.kernel << "' stays stock: no variant was accepted ("
-          << toString(result.stop)
-          << (result.message.empty() ? "" : ", " + result.message) << ")";
+          << result.kernel
+          << "' stays stock: " << runRecord.find(result.kernel)->stockReason();
       continue;
     }
     SessionWinner winner;

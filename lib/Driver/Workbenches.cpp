@@ -40,9 +40,9 @@ static const ModuleKernel &find(const std::vector<ModuleKernel> &kernels,
 DeviceWorkbench::DeviceWorkbench(const SessionOptions &options,
                                  const build::CompileServerOptions &server,
                                  const std::vector<ModuleKernel> &kernels,
-                                 const std::string &worker)
+                                 evaluate::WorkerOptions worker)
     : options(options), server(server), kernels(kernels),
-      worker(evaluate::WorkerOptions{worker, {}}) {}
+      worker(std::move(worker)) {}
 
 Result<std::vector<search::BuildResult>>
 DeviceWorkbench::build(const Kernel &kernel,

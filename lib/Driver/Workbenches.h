@@ -18,11 +18,11 @@ namespace kernelbrain {
 /// first kernel: the search's own builder has other builds in flight.
 class DeviceWorkbench : public search::Workbench {
 public:
-  /// All arguments outlive the workbench. `worker` is the path of kb-worker.
+  /// All arguments but `worker` outlive the workbench.
   DeviceWorkbench(const SessionOptions &options,
                   const build::CompileServerOptions &server,
                   const std::vector<ModuleKernel> &kernels,
-                  const std::string &worker);
+                  evaluate::WorkerOptions worker);
   Result<search::Preparation> prepare(const Kernel &kernel) override;
 
 private:

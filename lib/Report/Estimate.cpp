@@ -20,7 +20,7 @@ std::vector<KernelPlan> report::planKernels(const Json &estimate,
                                             const PlanLimits &limits) {
   std::vector<KernelPlan> plans;
   for (const Json &kernel : estimate) {
-    KernelPlan plan;
+    KernelPlan &plan = plans.emplace_back();
     plan.name = getStringOr(kernel, "kernel", "");
     plan.kind = getStringOr(kernel, "kind", "");
     plan.share = getNumberOr(kernel, "share", 0);
@@ -29,30 +29,32 @@ std::vector<KernelPlan> report::planKernels(const Json &estimate,
     double bound = getNumberOr(kernel, "bound_ns", 0);
     plan.headroom = bound > 0 ? expected / bound : 0;
     double weight = getNumberOr(kernel, "weight", 0);
-    if (!getBoolOr(kernel, "searched", false)) {
+    if (!getBoolOr(kernel, "searched", false))
       plan.skipped = plan.recipes > 0
                          ? "its strategy's default is tried, no more"
                          : "no strategy applies";
-    } else {
-      plan.variants = plan.recipes;
-      if (limits.variants)
-        plan.variants = std::min(plan.variants, weight * *limits.variants);
-      if (limits.secondsPerVariant > 0) {
-        if (limits.seconds)
-          plan.variants = std::min(plan.variants, weight * *limits.seconds /
-                                                      limits.secondsPerVariant);
-        plan.seconds = plan.variants * limits.secondsPerVariant;
-      } else if (limits.seconds) {
-        plan.seconds = weight * *limits.seconds; // at most
-      }
-    }
-    plans.push_back(std::move(plan));
+    if (limits.variants)
+      plan.variants = std::min(plan.recipes, weight * *limits.variants);
+    if (limits.seconds)
+      plan.seconds = weight * *limits.seconds;
   }
   return plans;
 }
 
+/// What ends the search of all `recipes`.
+static std::string limitsText(const PlanLimits &limits, double recipes) {
+  std::string text;
+  if (limits.variants)
+    text = countText(size_t(std::min(*limits.variants, recipes)), "variant");
+  if (limits.seconds)
+    text += (text.empty() ? "" : " in ") + timeText(*limits.seconds * 1e9) +
+            " of search";
+  return text.empty() ? "no limit, each search ends where gains do"
+                      : "at most " + text;
+}
+
 std::string report::estimateText(const std::vector<KernelPlan> &plans,
-                                 size_t width) {
+                                 const PlanLimits &limits, size_t width) {
   Table table({{"kernel", false, 8},
                {"class", false, 8},
                {"share", true},
@@ -60,7 +62,7 @@ std::string report::estimateText(const std::vector<KernelPlan> &plans,
                {"to bound", true},
                {"variants", true},
                {"time", true}});
-  double variants = 0, seconds = 0;
+  double recipes = 0;
   size_t searched = 0;
   for (const KernelPlan &plan : plans) {
     bool skipped = !plan.skipped.empty();
@@ -68,20 +70,20 @@ std::string report::estimateText(const std::vector<KernelPlan> &plans,
         {plan.name, plan.kind, percentText(plan.share),
          skipped ? "-" : sizeText(plan.recipes),
          skipped || !(plan.headroom > 0) ? "-" : factorText(plan.headroom),
-         skipped ? "-" : std::to_string(std::llround(plan.variants)),
+         skipped || !limits.variants
+             ? "-"
+             : std::to_string(std::llround(plan.variants)),
          skipped ? "-" : timeText(plan.seconds * 1e9)},
         skipped ? "not searched: " + plan.skipped : "");
     if (skipped)
       continue;
     ++searched;
-    variants += plan.variants;
-    seconds += plan.seconds;
+    recipes += plan.recipes;
   }
   std::string total = countText(searched, "kernel") + " to search of " +
-                      std::to_string(plans.size()) + "; at most " +
-                      countText(size_t(std::llround(variants)), "variant");
-  if (seconds > 0)
-    total += " in " + timeText(seconds * 1e9);
+                      std::to_string(plans.size());
+  if (searched)
+    total += "; " + limitsText(limits, recipes);
   return (plans.empty() ? "" : table.render(width) + "\n") +
          wrapText(total, 0, width);
 }

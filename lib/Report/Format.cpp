@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <set>
 
 using namespace kernelbrain;
 using namespace kernelbrain::report;
@@ -118,6 +119,25 @@ void Table::add(std::vector<std::string> cells, std::string note) {
   notes.push_back(plainText(note));
 }
 
+std::string report::cutName(const std::string &name, size_t width) {
+  if (name.size() <= width || width < 5)
+    return cutText(name, width);
+  size_t tail = (width - 2) / 2;
+  return name.substr(0, width - 2 - tail) + ".." +
+         name.substr(name.size() - tail);
+}
+
+/// True if column `i` can be cut to `width` without two different cells looking
+/// alike.
+bool Table::staysDistinct(size_t i, size_t width) const {
+  std::set<std::string> whole, cut;
+  for (const std::vector<std::string> &row : rows) {
+    whole.insert(row[i]);
+    cut.insert(cutName(row[i], width));
+  }
+  return cut.size() == whole.size();
+}
+
 /// The widths of the content, the widest column that may be cut being cut until
 /// all of them fit.
 std::vector<size_t> Table::widths(size_t width) const {
@@ -134,7 +154,8 @@ std::vector<size_t> Table::widths(size_t width) const {
     size_t widest = columns.size();
     for (size_t i = 0; i < columns.size(); ++i)
       if (columns[i].least && result[i] > columns[i].least &&
-          (widest == columns.size() || result[i] > result[widest]))
+          (widest == columns.size() || result[i] > result[widest]) &&
+          staysDistinct(i, result[i] - 1))
         widest = i;
     if (widest == columns.size())
       break;
@@ -150,7 +171,7 @@ std::string Table::render(size_t width) const {
   auto line = [&](auto cellAt) {
     std::string text;
     for (size_t i = 0; i < columns.size(); ++i) {
-      std::string cell = cutText(cellAt(i), sizes[i]);
+      std::string cell = cutName(cellAt(i), sizes[i]);
       std::string blanks(sizes[i] - cell.size(), ' ');
       text += i ? "  " : "";
       text += columns[i].right ? blanks + cell : cell + blanks;

@@ -33,6 +33,8 @@ std::string stopText(const std::string &stop, const std::string &message);
 std::string countText(size_t count, const std::string &noun);
 /// Ends in "..." if it does not fit.
 std::string cutText(const std::string &text, size_t width);
+/// Keeps both ends of a name that does not fit: "main_row..tion_12".
+std::string cutName(const std::string &name, size_t width);
 /// Breaks at blanks (a long word in itself); every line begins with `indent`
 /// blanks and ends in a line break.
 std::string wrapText(const std::string &text, size_t indent, size_t width);
@@ -43,7 +45,9 @@ public:
   struct Column {
     std::string heading;
     bool right = false;
-    size_t least = 0; ///< if not 0, may be cut down to this width
+    /// If not 0, may be cut down to this width, as far as different cells stay
+    /// different.
+    size_t least = 0;
   };
   explicit Table(std::vector<Column> columns) : columns(std::move(columns)) {}
 
@@ -54,6 +58,7 @@ public:
 
 private:
   std::vector<size_t> widths(size_t width) const;
+  bool staysDistinct(size_t column, size_t width) const;
 
   std::vector<Column> columns;
   std::vector<std::vector<std::string>> rows;

@@ -40,6 +40,8 @@ static Accounts accountsOf(const RunRecord &run) {
   double logs = 0;
   int compared = 0;
   for (const KernelRecord &kernel : run.kernels()) {
+    if (kernel.fromDatabase)
+      continue; // Nobody proposed anything.
     for (const auto &[ticket, trial] : kernel.trials) {
       Account &account = accounts.byProposer[trial.proposer];
       ++account.proposals;

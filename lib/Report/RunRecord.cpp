@@ -5,6 +5,7 @@
 #include "Format.h"
 
 #include "kernelbrain/Search/PrintTree.h"
+#include "kernelbrain/Search/SearchOptions.h"
 
 using namespace kernelbrain;
 using namespace kernelbrain::report;
@@ -33,9 +34,60 @@ static bool isVariant(const TrialRecord &trial) {
 }
 
 size_t KernelRecord::variants() const {
+  if (fromDatabase)
+    return 0;
   return size_t(
       std::count_if(trials.begin(), trials.end(),
                     [](const auto &trial) { return isVariant(trial.second); }));
+}
+
+std::map<std::string, int> KernelRecord::dispositions() const {
+  std::map<std::string, int> counts;
+  for (const auto &trial : trials)
+    if (!fromDatabase)
+      ++counts[toString(trial.second.measurement.disposition)];
+  return counts;
+}
+
+bool KernelRecord::improved() const {
+  return winner() && acceptance.speedup &&
+         acceptance.speedup->low > 1 + search::LadderOptions().margin;
+}
+
+/// The value of the largest count; of equal ones the first.
+template <typename Key> static Key mostOften(const std::map<Key, int> &counts) {
+  return std::max_element(
+             counts.begin(), counts.end(),
+             [](const auto &a, const auto &b) { return a.second < b.second; })
+      ->first;
+}
+
+/// How most of the variants ended, and the most frequent reason for that.
+static std::string commonestEnd(const KernelRecord &record) {
+  std::map<Disposition, int> ends;
+  for (const auto &trial : record.trials)
+    if (isVariant(trial.second))
+      ++ends[trial.second.measurement.disposition];
+  Disposition end = mostOften(ends);
+  std::map<std::string, int> reasons;
+  for (const auto &trial : record.trials)
+    if (trial.second.measurement.disposition == end)
+      ++reasons[trial.second.measurement.reason];
+  std::string reason = mostOften(reasons);
+  return std::to_string(ends[end]) + " " + toString(end) +
+         (reason.empty() ? "" : ": " + reason);
+}
+
+std::string KernelRecord::stockReason() const {
+  if (!rolledBack.empty())
+    return "rolled back, " + rolledBack.back();
+  std::string reason = stopText(stop, message);
+  if (variants()) {
+    std::string text = "none of " + countText(variants(), "variant") +
+                       " was accepted as faster (" + commonestEnd(*this) + ")";
+    return reason.empty() ? text : text + "; " + reason;
+  }
+  return reason.empty() ? "the run ended before its search" : reason;
 }
 
 std::array<int, rungCount> KernelRecord::byRung() const {
@@ -135,7 +187,7 @@ static void readRollback(const Json &data, KernelRecord &record) {
   std::string reason = getStringOr(data, "reason", measurementOf(data).reason);
   record.rolledBack.push_back("variant " + std::to_string(ticket) + ": " +
                               (reason.empty() ? "no reason given" : reason));
-  if (record.accepted == ticket)
+  if (record.accepted == ticket || record.fromDatabase)
     record.accepted = 0;
 }
 
@@ -181,11 +233,7 @@ Status RunRecord::notify(const search::Event &event) {
     return {};
   const Json &data = event.data;
   if (event.type == "kernel_started") {
-    std::string name = getStringOr(data, "kernel", "");
-    auto [known, isNew] = byName.emplace(name, all.size());
-    if (isNew)
-      all.emplace_back().name = name;
-    readStart(data, all[known->second]);
+    readStart(data, recordOf(getStringOr(data, "kernel", "")));
     return {};
   }
   KernelRecord *record = kernelOf(data);
@@ -206,6 +254,41 @@ Status RunRecord::notify(const search::Event &event) {
     readRollback(data, *record);
   }
   return {};
+}
+
+KernelRecord &RunRecord::recordOf(const std::string &name) {
+  auto [known, isNew] = byName.emplace(name, all.size());
+  if (isNew)
+    all.emplace_back().name = name;
+  return all[known->second];
+}
+
+void RunRecord::addStock(const Kernel &kernel, const std::string &reason) {
+  KernelRecord &record = recordOf(kernel.name);
+  record.kind = kernel.kind;
+  record.share = kernel.share;
+  record.finished = true;
+  record.stop = "skipped";
+  record.message = reason;
+}
+
+void RunRecord::addKnown(const Kernel &kernel,
+                         const std::vector<SearchSpace> &spaces,
+                         const Recipe &recipe, const Measurement &measurement,
+                         int64_t baselineNs) {
+  KernelRecord &record = recordOf(kernel.name);
+  record.kind = kernel.kind;
+  record.share = kernel.share;
+  for (const SearchSpace &space : spaces)
+    record.defaults[space.strategy] = space.defaultRecipe();
+  record.baselineNs = baselineNs;
+  record.finished = record.fromDatabase = true;
+  record.accepted = 1;
+  record.acceptance = measurement;
+  TrialRecord &trial = record.trials[1];
+  trial.ticket = 1;
+  trial.recipe = recipe;
+  trial.measurement = measurement;
 }
 
 //===----------------------------------------------------------------------===//

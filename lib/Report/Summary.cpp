@@ -22,31 +22,10 @@ static std::vector<const KernelRecord *> byShare(const RunRecord &run) {
   return kernels;
 }
 
-/// Why a kernel without a winner keeps the stock lowering.
-static std::string stockReason(const KernelRecord &record) {
-  if (!record.rolledBack.empty())
-    return "rolled back, " + record.rolledBack.back();
-  std::string reason = stopText(record.stop, record.message);
-  if (record.variants()) {
-    std::string text = "none of " + countText(record.variants(), "variant") +
-                       " was accepted as faster";
-    return reason.empty() ? text : text + "; " + reason;
-  }
-  return reason.empty() ? "the run ended before its search" : reason;
-}
-
-static std::map<std::string, int> dispositions(const KernelRecord &record) {
-  std::map<std::string, int> counts;
-  for (const auto &trial : record.trials)
-    ++counts[toString(trial.second.measurement.disposition)];
-  return counts;
-}
-
 double report::estimatedSpeedup(const RunRecord &run) {
   double time = 1;
   for (const KernelRecord &record : run.kernels())
-    if (record.winner() && record.acceptance.speedup &&
-        record.acceptance.speedup->middle > 0)
+    if (record.improved())
       time -= record.share * (1 - 1 / record.acceptance.speedup->middle);
   return time > 0 ? 1 / time : 1;
 }
@@ -54,6 +33,14 @@ double report::estimatedSpeedup(const RunRecord &run) {
 //===----------------------------------------------------------------------===//
 // Text
 //===----------------------------------------------------------------------===//
+
+/// A winner within the margin is no improvement, whatever its middle says.
+static std::string speedupText(const KernelRecord &record) {
+  if (!record.acceptance.speedup)
+    return "-";
+  std::string text = ratioText(*record.acceptance.speedup);
+  return record.improved() ? text : "no gain" + text.substr(text.find(" ["));
+}
 
 static std::string winnerTable(const std::vector<const KernelRecord *> &kernels,
                                size_t width) {
@@ -66,10 +53,10 @@ static std::string winnerTable(const std::vector<const KernelRecord *> &kernels,
   for (const KernelRecord *record : kernels) {
     const Measurement &acceptance = record->acceptance;
     table.add({record->name, record->kind, timeText(record->baselineNs),
-               timeText(acceptance.timeNs),
-               acceptance.speedup ? ratioText(*acceptance.speedup) : "-",
+               timeText(acceptance.timeNs), speedupText(*record),
                percentText(record->share)},
-              record->changes(*record->winner()));
+              record->changes(*record->winner()) +
+                  (record->fromDatabase ? " (known from the database)" : ""));
   }
   return table.render(width);
 }
@@ -81,9 +68,10 @@ static std::string stockNotes(const std::vector<const KernelRecord *> &kernels,
   std::vector<std::string> order;
   std::map<std::string, std::vector<const KernelRecord *>> groups;
   for (const KernelRecord *record : kernels) {
-    std::vector<const KernelRecord *> &group = groups[stockReason(*record)];
+    std::string reason = record->stockReason();
+    std::vector<const KernelRecord *> &group = groups[reason];
     if (group.empty())
-      order.push_back(stockReason(*record));
+      order.push_back(reason);
     group.push_back(record);
   }
   std::string out;
@@ -99,7 +87,10 @@ static std::string stockNotes(const std::vector<const KernelRecord *> &kernels,
   return out;
 }
 
-static std::string totals(const RunRecord &run, size_t improved, size_t width) {
+static std::string totals(const RunRecord &run, size_t width) {
+  size_t improved = 0;
+  for (const KernelRecord &record : run.kernels())
+    improved += record.improved();
   std::string text = std::to_string(improved) + " of " +
                      countText(run.kernels().size(), "kernel") + " improved";
   if (improved)
@@ -109,7 +100,7 @@ static std::string totals(const RunRecord &run, size_t improved, size_t width) {
   if (run.variants()) {
     std::map<std::string, int> counts;
     for (const KernelRecord &record : run.kernels())
-      for (const auto &[name, count] : dispositions(record))
+      for (const auto &[name, count] : record.dispositions())
         counts[name] += count;
     text = countText(run.variants(), "variant") + " in " +
            timeText(double(run.wallNs())) + ":";
@@ -134,7 +125,7 @@ std::string report::summaryText(const RunRecord &run, size_t width) {
     out += "left stock:\n" + stockNotes(stock, width) + "\n";
   if (std::string proposers = proposersText(run, width); !proposers.empty())
     out += proposers + "\n";
-  return out + totals(run, winners.size(), width);
+  return out + totals(run, width);
 }
 
 //===----------------------------------------------------------------------===//
@@ -149,14 +140,16 @@ static Json kernelJson(const KernelRecord &record) {
       {"baseline",
        {{"name", record.baselineName}, {"time_ns", record.baselineNs}}},
       {"variants", record.variants()},
-      {"dispositions", dispositions(record)},
+      {"dispositions", record.dispositions()},
+      {"improved", record.improved()},
+      {"from_database", record.fromDatabase},
       {"rolled_back", record.rolledBack},
       {"winner", nullptr},
       {"left_stock", nullptr},
       {"changed", nullptr}};
   const TrialRecord *winner = record.winner();
   if (!winner) {
-    json["left_stock"] = stockReason(record);
+    json["left_stock"] = record.stockReason();
     return json;
   }
   json["winner"] = {{"ticket", winner->ticket},

@@ -77,11 +77,12 @@ Status ModuleSearch::runSearches() {
       return status;
     if (!loop->done())
       continue;
-    StopReason reason = loop->outcome().stop;
-    if (reason == StopReason::Interrupted || reason == StopReason::Budget)
-      stop = reason;
     if (Status status = loop->finish(); !status)
       return status;
+    StopReason reason = loop->outcome().stop;
+    if (reason == StopReason::Interrupted ||
+        (reason == StopReason::Budget && stop == StopReason::Running))
+      stop = reason;
   }
   return {};
 }

@@ -109,7 +109,10 @@ Status SearchLoop::step() {
   if (context.interrupted())
     return stop(StopReason::Interrupted, "");
   if (!grown) {
-    if (Status status = begin(); !status || done())
+    Status status = begin();
+    if (!status && context.interrupted())
+      return stop(StopReason::Interrupted, "");
+    if (!status || done())
       return status;
   }
   if (Status status = propose(); !status)

@@ -88,6 +88,10 @@ Result<bool> SearchLoop::accept(uint64_t ticket) {
     Result<Measurement> verdict = ladder->accept(*artifact, prepared->baseline);
     if (!verdict)
       return verdict.error();
+    if (verdict->disposition == Disposition::NotRun) {
+      outcomeValue.stop = StopReason::Interrupted;
+      return false;
+    }
     record.kernel = work.kernel.name;
     record.ticket = ticket;
     record.recipe = trial.recipe;
@@ -140,7 +144,7 @@ Status SearchLoop::finish() {
       (void)announceEnd(); // the first error is the one to tell
       return accepted.error();
     }
-    if (*accepted)
+    if (*accepted || outcomeValue.stop == StopReason::Interrupted)
       break;
   }
   uint64_t winner = outcomeValue.winner ? outcomeValue.winner->ticket : 0;

@@ -74,7 +74,8 @@ Result<JournalContents> store::readJournal(const std::string &path) {
       if (version > journalVersion)
         return Error{"the journal '" + path + "' has version " +
                      std::to_string(version) + ", expected at most " +
-                     std::to_string(journalVersion)};
+                     std::to_string(journalVersion) +
+                     " (option 'fresh' begins another one)"};
     } else {
       contents.events.push_back(std::move(*event));
     }

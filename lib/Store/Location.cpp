@@ -3,6 +3,7 @@
 #include "kernelbrain/Store/Location.h"
 
 #include "kernelbrain/Support/File.h"
+#include "kernelbrain/Support/Hash.h"
 
 #include <cstdlib>
 #include <fcntl.h>
@@ -49,4 +50,9 @@ Status store::prepareStore(const std::string &store) {
 
 std::string store::databasePath(const std::string &store) {
   return store + "/tuning.db";
+}
+
+std::string store::machinePath(const std::string &store,
+                               const std::string &device) {
+  return store + "/machines/" + contentHash(device) + ".json";
 }

@@ -163,10 +163,7 @@ Estimate kernelbrain::strategy::estimateRows(const RowProgram &program,
   Estimate estimate;
   estimate.timeNs =
       1e9 * (std::max(compute, memory) + 0.5 * std::min(compute, memory));
-  // Far above what one core was ever seen to move.
-  estimate.boundNs =
-      1e9 * std::max(outside / (16 * target.dramBytesPerSecond),
-                     footprint / (16 * target.cacheBytesPerSecond));
+  estimate.boundNs = target.leastNs(footprint);
   if (codeSize(program, plan, options) > maxInstructions)
     estimate.rejection = "the unrolled code is too long";
   if (plan.stackBytes > maxStackBytes)

@@ -2,8 +2,8 @@
 //
 // Registers dialects and passes and calls MlirOptMain. It owns SIGINT and
 // SIGTERM, because LLVM's handlers remove the output file: a first one stops a
-// running search with the best so far and valid output (exit status 130), a
-// second one ends the process at once.
+// running search with the best so far and valid output (exit status 130) within
+// seconds, a second one ends the process at once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,7 +32,7 @@ static void ownSignals(std::shared_ptr<kernelbrain::Interrupt> interrupt) {
       int signal = 0;
       if (sigwait(&signals, &signal) != 0)
         continue;
-      bool first = !interrupt->requested.exchange(true);
+      bool first = interrupt->request();
       if (first && interrupt->isHeeded)
         continue;
       llvm::sys::RunInterruptHandlers(); // Removes a half-written output file.
@@ -56,5 +56,5 @@ int main(int argc, char **argv) {
 
   int status = mlir::asMainReturnCode(mlir::MlirOptMain(
       argc, argv, "KernelBrain optimizer driver\n", registry));
-  return interrupt->requested ? 130 : status;
+  return interrupt->requested() ? 130 : status;
 }

@@ -29,6 +29,41 @@ TEST(Target, VectorsFollowFeatures) {
   EXPECT_EQ(target.vectorBytes(), 64);
 }
 
+TEST(Target, NoBoundIsAboveWhatThePeaksAllow) {
+  Target target;
+  target.l1Bytes = 32 << 10;
+  target.l2Bytes = 1 << 20;
+  target.l3Bytes = 32 << 20;
+  double rough = target.leastNs(64 << 20);
+  target.peak = {200e9, 100e9, 40e9};
+  // What is held costs less than the peak of the next level.
+  EXPECT_LT(target.leastNs(16 << 10), 100);
+  double l2 = target.leastNs(512 << 10), l3 = target.leastNs(16 << 20);
+  EXPECT_DOUBLE_EQ(l2, 1e9 * (480 << 10) / 250e9);
+  EXPECT_DOUBLE_EQ(l3, 1e9 * ((15 << 20) - (32 << 10)) / 125e9);
+  double dram = 1e9 * ((31 << 20) - (32 << 10)) / 50e9;
+  EXPECT_DOUBLE_EQ(target.leastNs(64 << 20), dram);
+  EXPECT_GT(target.leastNs(64 << 20), rough);
+  // What a busy machine measured is not believed.
+  target.peak = {3e9, 2e9, 1e9};
+  EXPECT_LT(target.leastNs(64 << 20), 1.5e6);
+  target.peak = {200e9, 100e9, 40e9};
+  // Two cores hold and move twice as much, but for the level they share.
+  target.threads = 2;
+  EXPECT_LT(target.leastNs(64 << 20), dram / 2);
+  EXPECT_GT(target.leastNs(64 << 20), dram / 2.2);
+}
+
+TEST(Target, PeaksOutOfOrderAreNoPeaks) {
+  PeakBandwidth peak{100e9, 50e9, 20e9};
+  Result<PeakBandwidth> back = peakBandwidthFromJson(toJson(peak));
+  ASSERT_TRUE(back);
+  EXPECT_EQ(back->l3, 50e9);
+  peak.dram = 60e9;
+  EXPECT_FALSE(peakBandwidthFromJson(toJson(peak)));
+  EXPECT_FALSE(peakBandwidthFromJson(toJson(PeakBandwidth{})));
+}
+
 TEST(Target, TheKeyHoldsWhatChangesCode) {
   Target target;
   target.chip = "znver4";

@@ -34,9 +34,11 @@ struct FakeProgram {
 
 Result<std::vector<Rollback>> rollbacksOf(FakeProgram &program,
                                           const Callers &callers) {
-  return findRollbacks(callers, {[&](const std::set<std::string> &dropped) {
-                         return program.compare(dropped);
-                       }});
+  AcceptanceHooks hooks;
+  hooks.compare = [&](const std::set<std::string> &dropped) {
+    return program.compare(dropped);
+  };
+  return findRollbacks(callers, hooks);
 }
 
 std::vector<std::string> names(const std::vector<Rollback> &rollbacks) {
@@ -62,6 +64,24 @@ TEST(Acceptance, RollsBackTheOneKernelThatExplainsAFailure) {
   EXPECT_EQ(names(*rollbacks), std::vector<std::string>{"b"});
   EXPECT_NE((*rollbacks)[0].reason.find("function 'main' is incorrect"),
             std::string::npos);
+}
+
+TEST(Acceptance, DropsEverySuspectOfAHuntThatIsInterrupted) {
+  FakeProgram program{{{"f", {"b"}}, {"g", {}}}};
+  AcceptanceHooks hooks;
+  hooks.isInterrupted = [&] { return program.comparisons >= 1; };
+  hooks.compare = [&](const std::set<std::string> &dropped)
+      -> Result<std::vector<FunctionVerdict>> {
+    if (hooks.isInterrupted())
+      return Error{"interrupted"};
+    return program.compare(dropped);
+  };
+  Callers callers = {{"a", {"f"}}, {"b", {"f", "g"}}, {"c", {"g"}}};
+  auto rollbacks = findRollbacks(callers, hooks);
+  ASSERT_TRUE(rollbacks);
+  EXPECT_EQ(names(*rollbacks), (std::vector<std::string>{"a", "b"}));
+  // Before anything is known nothing is dropped: that is the caller's to tell.
+  EXPECT_FALSE(findRollbacks(callers, hooks));
 }
 
 TEST(Acceptance, RollsBackAllThatAFailingFunctionReachesIfNoSingleOneDoes) {

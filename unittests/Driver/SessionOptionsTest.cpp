@@ -38,7 +38,8 @@ TEST(SessionOptions, RefusesContradictions) {
   options.replay = "file";
   Status status = options.resolve();
   ASSERT_FALSE(status);
-  EXPECT_EQ(status.error().message, "option 'replay' needs proposer=replay");
+  EXPECT_EQ(status.error().message,
+            "option 'replay' needs proposer=replay, llm or mixed");
 }
 
 } // namespace

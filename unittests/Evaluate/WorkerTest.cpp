@@ -50,6 +50,39 @@ TEST(Worker, AnAssertionIsPartOfTheKernel) {
       << clamps->reason;
 }
 
+TEST(Worker, WhatIsCancelledIsNotRun) {
+  TemporaryFolder folder;
+  WorkerOptions options = workerOptions(folder);
+  bool cancelled = false;
+  options.isCancelled = [&] { return cancelled; };
+  Worker worker(options);
+  KernelRequest request = gatherRequest(folder);
+  Result<std::unique_ptr<WorkerEvaluator>> evaluator =
+      WorkerEvaluator::open(worker, request);
+  ASSERT_TRUE(evaluator) << evaluator.error().message;
+  cancelled = true;
+  Artifact baseline{request.baselines[0], manifestOf(gatherKernel(), false)};
+  Result<Measurement> check = (*evaluator)->check(baseline);
+  ASSERT_TRUE(check) << check.error().message;
+  EXPECT_EQ(check->disposition, Disposition::NotRun);
+  EXPECT_EQ(check->reason, "kb-worker was interrupted");
+  EXPECT_FALSE(worker.alive());
+  cancelled = false;
+  check = (*evaluator)->check(baseline);
+  ASSERT_TRUE(check) << check.error().message;
+  EXPECT_EQ(check->disposition, Disposition::Passed) << check->reason;
+}
+
+TEST(Worker, MeasuresWhatACoreMoves) {
+  TemporaryFolder folder;
+  Worker worker(workerOptions(folder));
+  Result<PeakBandwidth> peak = worker.measureBandwidth();
+  ASSERT_TRUE(peak) << peak.error().message;
+  // Slower than any host, faster than any: noise is not to decide here.
+  EXPECT_GT(peak->dram, 1e8);
+  EXPECT_LT(peak->l2, 4e12);
+}
+
 TEST(Worker, ItsOwnFaultsAreErrors) {
   TemporaryFolder folder;
   Worker worker(workerOptions(folder));

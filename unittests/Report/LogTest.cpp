@@ -76,16 +76,15 @@ Json estimate() {
 TEST(EstimateTest, ABudgetOfTimeIsShownByKernel) {
   PlanLimits limits;
   limits.seconds = 60;
-  limits.secondsPerVariant = 0.25;
   EXPECT_EQ(
-      estimateText(planKernels(estimate(), limits)),
+      estimateText(planKernels(estimate(), limits), limits),
       "kernel     class          share  recipes  to bound  variants    time\n"
-      "softmax_0  row-reduction  62.0%  1.2e+06     1.50x       192  48.0 s\n"
-      "gelu_1     elementwise    20.0%       12         -        12  3.00 s\n"
+      "softmax_0  row-reduction  62.0%  1.2e+06     1.50x         -  48.0 s\n"
+      "gelu_1     elementwise    20.0%       12         -         -  12.0 s\n"
       "matmul_2   contraction    10.0%        -         -         -       -\n"
       "    not searched: no strategy applies\n"
       "\n"
-      "2 kernels to search of 3; at most 204 variants in 51.0 s\n");
+      "2 kernels to search of 3; at most 60.0 s of search\n");
 }
 
 TEST(EstimateTest, ALimitOfVariantsNeedsNoTime) {
@@ -96,7 +95,20 @@ TEST(EstimateTest, ALimitOfVariantsNeedsNoTime) {
   EXPECT_EQ(plans[0].variants, 80);
   EXPECT_EQ(plans[1].variants, 12);
   EXPECT_EQ(plans[0].seconds, 0);
-  EXPECT_EQ(estimateText({}), "0 kernels to search of 0; at most 0 variants\n");
+  EXPECT_NE(estimateText(plans, limits).find("3; at most 100 variants\n"),
+            std::string::npos);
+  limits.variants = 1e7;
+  limits.seconds = 60;
+  EXPECT_NE(estimateText(planKernels(estimate(), limits), limits)
+                .find("at most 1200012 variants in 60.0 s of search"),
+            std::string::npos);
+}
+
+TEST(EstimateTest, WithoutALimitThereIsNoneToTell) {
+  EXPECT_NE(estimateText(planKernels(estimate(), {}), {})
+                .find("of 3; no limit, each search ends where gains do"),
+            std::string::npos);
+  EXPECT_EQ(estimateText({}, {}), "0 kernels to search of 0\n");
 }
 
 TEST(FormatTest, TimesHaveThreeDigits) {
@@ -122,6 +134,22 @@ TEST(FormatTest, TextIsCutWithAMark) {
   EXPECT_EQ(cutText("abcdef", 6), "abcdef");
   EXPECT_EQ(cutText("abcdefg", 6), "abc...");
   EXPECT_EQ(cutText("abcdefg", 2), "ab");
+  EXPECT_EQ(cutName("abcdefghij", 8), "abc..hij");
+  EXPECT_EQ(cutName("abcdefghij", 10), "abcdefghij");
+  EXPECT_EQ(cutName("abcdefghij", 3), "abc");
+}
+
+TEST(FormatTest, NamesAreCutOnlyAsFarAsTheyStayDifferent) {
+  Table table({{"kernel", false, 8}, {"class", false, 8}});
+  table.add({"main_row_reduction_and_more_11", "aaaaaaaaaaaaaaaaaaaaaa"});
+  table.add({"main_row_reduction_but_less_11", "aaaaaaaaaaaaaaaaaaaaaa"});
+  EXPECT_EQ(table.render(30), "kernel          class\n"
+                              "main_r..ore_11  aaaaaa..aaaaaa\n"
+                              "main_r..ess_11  aaaaaa..aaaaaa\n");
+  // Any narrower, and both kernels were "mai..._11".
+  EXPECT_EQ(table.render(10), "kernel      class\n"
+                              "main..e_11  aaa..aaa\n"
+                              "main..s_11  aaa..aaa\n");
 }
 
 } // namespace

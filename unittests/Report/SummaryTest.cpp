@@ -112,10 +112,68 @@ TEST(SummaryTest, AKernelWhoseVariantsAllLostSaysSo) {
       trial("a", 2, 0, rows(2, 8), 0, Disposition::Duplicate, 0),
       finishKernel("a", "budget", "variants")};
   std::string text = summaryText(record(events));
-  EXPECT_NE(text.find("a: none of 1 variant was accepted as faster; the budget "
-                      "is used up: variants"),
+  EXPECT_NE(text.find("a: none of 1 variant was accepted as faster (1 slower); "
+                      "the budget is used up:\n  variants"),
             std::string::npos)
       << text;
+}
+
+TEST(SummaryTest, TheCommonestEndOfLostVariantsIsTold) {
+  std::vector<search::Event> events = {startRun(), startKernel("a", 0.5),
+                                       baseline("a")};
+  for (uint64_t ticket = 1; ticket <= 6; ++ticket) {
+    search::Trial lost;
+    lost.kernel = "a";
+    lost.ticket = ticket;
+    lost.measurement.disposition =
+        ticket > 2 ? Disposition::Incorrect : Disposition::Slower;
+    lost.measurement.reason = ticket > 3 ? "off by one" : "rare";
+    events.push_back({"trial", toJson(lost)});
+  }
+  EXPECT_EQ(record(events).find("a")->stockReason(),
+            "none of 6 variants was accepted as faster (4 incorrect: off by "
+            "one)");
+}
+
+TEST(SummaryTest, AWinnerWithinTheMarginIsNoGain) {
+  search::AcceptanceRecord even;
+  even.kernel = "a";
+  even.ticket = 1;
+  even.measurement.disposition = Disposition::Passed;
+  even.measurement.speedup = Ratio{1.002, 1.01, 1.02};
+  RunRecord run = record({startRun(),
+                          startKernel("a", 0.5),
+                          trial("a", 1, 0, rows(2, 8), 1.01),
+                          {"accepted", toJson(even)}});
+  std::string text = summaryText(run);
+  EXPECT_NE(text.find("no gain [1.00, 1.02]"), std::string::npos) << text;
+  EXPECT_NE(text.find("0 of 1 kernel improved\n"), std::string::npos) << text;
+  EXPECT_EQ(summaryJson(run)["kernels"][0]["improved"], false);
+}
+
+TEST(SummaryTest, KernelsThatAreNotSearchedCountToo) {
+  RunRecord run = record(wholeRun());
+  Kernel product, norm;
+  product.name = "product_3";
+  norm.name = "norm_4";
+  run.addStock(product, "no strategy applies");
+  SearchSpace space;
+  space.strategy = "row-reduction";
+  Measurement measurement;
+  measurement.speedup = Ratio{1.9, 2, 2.1};
+  run.addKnown(norm, {space}, rows(4, 8), measurement, 1000);
+  std::string text = summaryText(run);
+  EXPECT_NE(text.find("matmul_1, product_3: no strategy applies"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("(known from the database)"), std::string::npos) << text;
+  EXPECT_NE(text.find("2 of 5 kernels improved"), std::string::npos) << text;
+  EXPECT_EQ(run.variants(), record(wholeRun()).variants());
+  EXPECT_EQ(summaryJson(run)["proposers"],
+            summaryJson(record(wholeRun()))["proposers"]);
+  EXPECT_TRUE(run.notify(verdict("norm_4", 0, 2, "the program differs")));
+  EXPECT_NE(summaryText(run).find("1 of 5 kernels improved"),
+            std::string::npos);
 }
 
 TEST(SummaryTest, JsonHoldsTheSame) {

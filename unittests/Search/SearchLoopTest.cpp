@@ -288,6 +288,33 @@ TEST(SearchLoop, InterruptStopsWithTheBest) {
   EXPECT_LE(outcome.spent[Currency::Variants], 8);
 }
 
+TEST(SearchLoop, AnInterruptedAcceptanceHasNoWinnerAndIsNotRecorded) {
+  World world;
+  world.workbench.rejections = 1;
+  world.workbench.rejection = Disposition::NotRun;
+  ModuleOutcome outcome = world.run();
+  EXPECT_FALSE(outcome.error);
+  EXPECT_EQ(outcome.stop, StopReason::Interrupted);
+  EXPECT_TRUE(outcome.kernels[0].best);
+  EXPECT_EQ(world.events.count("accepted") + world.events.count("rolled_back"),
+            0u);
+  EXPECT_EQ(world.events.events.back().data["complete"], false);
+}
+
+TEST(SearchLoop, APreparationThatFailsOnAnInterruptIsNoError) {
+  World world;
+  world.workbench.fails = true;
+  bool interrupted = false;
+  world.services.interrupted = [&] { return std::exchange(interrupted, true); };
+  ModuleOutcome outcome = world.run();
+  EXPECT_FALSE(outcome.error);
+  EXPECT_EQ(outcome.stop, StopReason::Interrupted);
+
+  World faulty;
+  faulty.workbench.fails = true;
+  EXPECT_TRUE(faulty.run().error);
+}
+
 TEST(SearchLoop, RollsBackAndTriesTheNext) {
   World world;
   world.workbench.rejections = 1;

@@ -206,7 +206,7 @@ public:
     measurement.costNs = 1000000000;
     if (*rejections > 0) {
       --*rejections;
-      measurement.disposition = Disposition::Slower;
+      measurement.disposition = *rejection;
       measurement.reason = "lost at acceptance";
     }
     return measurement;
@@ -215,6 +215,7 @@ public:
   // Shared with the test.
   const int *errorAt = nullptr;
   int *faults = nullptr, *rejections = nullptr;
+  const Disposition *rejection = nullptr;
 
 private:
   static Recipe recipeOf(const Artifact &artifact) {
@@ -244,6 +245,8 @@ public:
 
   Result<Preparation> prepare(const Kernel &kernel) override {
     ++prepared;
+    if (fails)
+      return Error{"worker was interrupted"};
     Preparation preparation;
     if (kernel.name == skip) {
       preparation.skipped = "the stock lowering fails";
@@ -253,6 +256,7 @@ public:
     evaluator->errorAt = &errorAt;
     evaluator->faults = &faults;
     evaluator->rejections = &rejections;
+    evaluator->rejection = &rejection;
     preparation.evaluator = evaluator;
     preparation.baselineRecipe.strategy = "stock";
     preparation.baseline.path = "/fake/baseline.so";
@@ -265,6 +269,8 @@ public:
   }
 
   std::string skip;
+  bool fails = false;
+  Disposition rejection = Disposition::Slower; ///< how acceptance says no
   int prepared = 0, questions = 0, errorAt = -1, faults = 0, rejections = 0;
 
 private:

@@ -86,8 +86,9 @@ private:
   Status replay();
   Status sendBuild(uint64_t wireId, const search::BuildRequest &request);
   Status send(const Json &message, const std::string &blob = "");
-  /// The next frame; an error if the server died or is silent for too long.
-  Result<Frame> receive(bool mayBeSilent);
+  /// The next frame; an error if the server died or is silent for that long
+  /// (-1: for ever).
+  Result<Frame> receive(int64_t timeoutMs);
   /// Sends a request and returns its answer; keeps builds that finish before.
   Result<Frame> exchange(Json message, const std::string &blob);
   Result<Frame> exchangeOnce(Json message, const std::string &blob);

@@ -11,6 +11,12 @@
 
 namespace kernelbrain {
 
+/// The best that one core of a machine was seen to move to and from each level
+/// of memory, in bytes a second; 0: not measured.
+struct PeakBandwidth {
+  double l2 = 0, l3 = 0, dram = 0;
+};
+
 /// A device, as far as code generation and the analytic model need it.
 struct Target {
   std::string kind = "host"; ///< "host"
@@ -22,6 +28,9 @@ struct Target {
   int64_t l1Bytes = 32 << 10, l2Bytes = 1 << 20, l3Bytes = 32 << 20;
   double dramBytesPerSecond = 8e9, cacheBytesPerSecond = 60e9;
   double clockHz = 3e9;
+  /// Of the machine at hand, for whoever has measured it; neither compared nor
+  /// written with the rest.
+  PeakBandwidth peak;
 
   bool hasFeature(const std::string &name) const;
   /// Bytes of the widest vector register: 64 with avx512f, 32 with avx2, 16.
@@ -29,10 +38,16 @@ struct Target {
   /// Text that a tuning key holds: kind, chip and the features that change
   /// code.
   std::string key() const;
+  /// No call that touches that many different bytes is faster, however warm the
+  /// caches are; in nanoseconds. With measured peaks it is close enough to be
+  /// reached by kernels that only move memory.
+  double leastNs(double bytes) const;
 
   friend bool operator==(const Target &a, const Target &b);
 };
 
+Json toJson(const PeakBandwidth &peak);
+Result<PeakBandwidth> peakBandwidthFromJson(const Json &json);
 Json toJson(const Target &target);
 Result<Target> targetFromJson(const Json &json);
 

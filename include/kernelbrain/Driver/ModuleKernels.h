@@ -27,6 +27,8 @@ struct ModuleKernel {
   CostModel cost;
   /// Why the kernel stays stock, as a clause; empty if a strategy applies.
   std::string leftStock;
+  /// Of each strategy, why it does not apply; empty unless that is the reason.
+  std::string mismatches;
 };
 
 /// The kernels of `module` in order. Those whose name does not match

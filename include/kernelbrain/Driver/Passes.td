@@ -44,8 +44,9 @@ def SearchPass : Pass<"kb-search", "::mlir::ModuleOp"> {
            "reads nor writes the database and marks winners unproven">,
     Option<"budgetSeconds", "budget-seconds", "int64_t", "-1",
            "Wall seconds of search for the whole module, without the one-off "
-           "cost of inputs, references and baselines; -1: 60, or no limit if "
-           "max-variants is given">,
+           "cost of inputs, references and baselines; -1: 60, or 0 if "
+           "max-variants is given; 0: no limit of this kind (a search ends by "
+           "itself 64 variants after its last gain)">,
     Option<"maxVariants", "max-variants", "int64_t", "0",
            "Variants for the whole module; 0: no limit of this kind">,
     Option<"maxTokens", "max-tokens", "int64_t", "0",
@@ -97,7 +98,8 @@ def SearchPass : Pass<"kb-search", "::mlir::ModuleOp"> {
            "Recording, one JSON a line: the log of a run for proposer=replay, "
            "the cassette of a run for proposer=llm or mixed">,
     Option<"estimate", "estimate", "bool", "false",
-           "Print what the search would cost and stop">,
+           "Print what the search would take (kernels, recipes, expected time "
+           "over the bound, parts of the budget) and stop">,
     Option<"adapt", "adapt", "bool", "false",
            "Learn rules on practice kernels first (comes with a later version)">,
     Option<"printTree", "print-tree", "bool", "false",

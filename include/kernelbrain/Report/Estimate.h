@@ -17,27 +17,27 @@ struct KernelPlan {
   std::string name, kind;
   double share = 0;    ///< of the program's time
   double recipes = 0;  ///< in all its search spaces
-  double variants = 0; ///< expected to be tried
-  double seconds = 0;  ///< expected to be spent
+  double variants = 0; ///< its part of the limit
+  double seconds = 0;  ///< its part of the limit
   double headroom = 0; ///< expected time of the default / bound; 0: not known
   std::string skipped; ///< not empty: it will not be searched, and why
 };
 
-/// What the search will do with its budget.
+/// The budget of the whole run.
 struct PlanLimits {
   std::optional<double> seconds;
   std::optional<double> variants;
-  double secondsPerVariant = 0; ///< of an earlier run; 0: not known
 };
 
 /// Plans from search::estimateRun: each kernel gets the part of the budget that
-/// it starts with, and no more than its recipes can use.
+/// it starts with (what one leaves, others get), and no more variants than it
+/// has recipes.
 std::vector<KernelPlan> planKernels(const Json &estimate,
                                     const PlanLimits &limits);
 
 /// The text of option `estimate`, at most `width` wide.
 std::string estimateText(const std::vector<KernelPlan> &plans,
-                         size_t width = 80);
+                         const PlanLimits &limits, size_t width = 80);
 
 } // namespace kernelbrain::report
 

@@ -47,10 +47,18 @@ struct KernelRecord {
   uint64_t accepted = 0; ///< the winner's ticket; 0: none
   Measurement acceptance;
   std::vector<std::string> rolledBack; ///< "variant 7: <reason>"
+  bool fromDatabase = false;           ///< the winner was known before the run
 
   const TrialRecord *find(uint64_t ticket) const;
   /// The trial that was accepted and not rolled back.
   const TrialRecord *winner() const { return find(accepted); }
+  /// True if the winner is faster by more than the margin that a variant needs
+  /// to replace another one.
+  bool improved() const;
+  /// Why a kernel without a winner keeps the stock lowering, as a clause.
+  std::string stockReason() const;
+  /// Number of trials by the name of their disposition.
+  std::map<std::string, int> dispositions() const;
   /// Best speedup over the baseline so far, accepted or not.
   std::optional<Ratio> best() const;
   /// Trials that count as variants: no duplicates, not what was never run or
@@ -67,6 +75,12 @@ struct KernelRecord {
 class RunRecord : public search::Observer {
 public:
   Status notify(const search::Event &event) override;
+  /// Adds a kernel that is not searched, of which events do not tell: with the
+  /// reason that it stays stock, or with its winner of the database.
+  void addStock(const Kernel &kernel, const std::string &reason);
+  void addKnown(const Kernel &kernel, const std::vector<SearchSpace> &spaces,
+                const Recipe &recipe, const Measurement &measurement,
+                int64_t baselineNs);
 
   const std::string &module() const { return moduleName; }
   /// In the order in which they were announced.
@@ -90,6 +104,7 @@ public:
 private:
   bool notifyRun(const search::Event &event);
   KernelRecord *kernelOf(const Json &data);
+  KernelRecord &recordOf(const std::string &name);
 
   std::string moduleName;
   Json budget = Json::object(), expenses = Json::object();

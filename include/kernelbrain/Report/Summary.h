@@ -15,10 +15,11 @@ namespace kernelbrain::report {
 std::string summaryText(const RunRecord &run, size_t width = 80);
 
 /// The same as data: {module, stop, variants, wall_ns, estimated_speedup,
-/// kernels: [{name, class, share, baseline, winner or null, left_stock,
-/// changed, variants, dispositions, rolled_back}], proposers: {name:
-/// {proposals, winners, tokens, micro_money, dispositions}}, fallbacks (counts
-/// by reason), tokens, micro_money, model_gain (or null), warnings}.
+/// kernels: [{name, class, share, baseline, winner or null, improved,
+/// from_database, left_stock, changed, variants, dispositions, rolled_back}],
+/// proposers: {name: {proposals, winners, tokens, micro_money, dispositions}},
+/// fallbacks (counts by reason), tokens, micro_money, model_gain (or null),
+/// warnings}.
 Json summaryJson(const RunRecord &run);
 
 /// Who proposed what and what became of it: proposals by proposer with their

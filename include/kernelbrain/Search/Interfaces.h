@@ -106,7 +106,7 @@ enum class Effort { Quick, Full };
 
 /// Checks and times artifacts of one kernel on the device. Every answer carries
 /// its cost in Measurement::costNs: the search decides by it. A HarnessFault is
-/// asked again; an Error ends the run.
+/// asked again, NotRun was interrupted; an Error ends the run.
 class Evaluator {
 public:
   virtual ~Evaluator() = default;

@@ -1,6 +1,7 @@
 //===- Location.h - Where the store is --------------------------*- C++ -*-===//
 //
-// A store is one folder: tuning.db, runs/, artifacts/ (docs/Store.md).
+// A store is one folder: tuning.db, runs/, artifacts/, machines/
+// (docs/Store.md).
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,6 +26,9 @@ Status prepareStore(const std::string &store);
 
 /// The tuning database of a store.
 std::string databasePath(const std::string &store);
+
+/// Where a store keeps what was measured of the device of that name.
+std::string machinePath(const std::string &store, const std::string &device);
 
 } // namespace kernelbrain::store
 

@@ -12,7 +12,9 @@
 
 namespace kernelbrain::evaluate {
 
-static constexpr int64_t greetingDeadlineMs = 20000;
+static constexpr int64_t greetingDeadlineMs = 30000;
+/// How long a cancelled request lasts at most.
+static constexpr int64_t pollMs = 100;
 
 namespace {
 /// Writing to a worker that died must be an error, not a signal, and the host
@@ -67,11 +69,13 @@ Result<Json> Worker::exchange(const Json &message) {
         return Error{getStringOr(reply, "message", "unknown error")};
       return reply;
     }
+    if (isCancelled())
+      return gone("was interrupted");
     int64_t left = deadline - nowMs();
     if (left <= 0)
       return gone("did not answer in time");
     pollfd entry{process->output(), POLLIN, 0};
-    if (::poll(&entry, 1, int(std::min<int64_t>(left, 1000))) <= 0)
+    if (::poll(&entry, 1, int(std::min<int64_t>(left, pollMs))) <= 0)
       continue;
     char buffer[65536];
     ssize_t count = ::read(process->output(), buffer, sizeof buffer);
@@ -86,6 +90,8 @@ Result<Json> Worker::exchange(const Json &message) {
 }
 
 Status Worker::start() {
+  if (isCancelled())
+    return Error{"kb-worker was interrupted"};
   SubprocessOptions spawn;
   spawn.arguments = {options.program};
   spawn.arguments.insert(spawn.arguments.end(), options.arguments.begin(),
@@ -131,6 +137,16 @@ Result<Json> Worker::hello() {
     if (Status status = start(); !status)
       return status.error();
   return greeting;
+}
+
+Result<PeakBandwidth> Worker::measureBandwidth() {
+  Result<Json> reply = request({{"type", "bandwidth"}});
+  if (!reply)
+    return reply.error();
+  Result<Json> peak = getObject(*reply, "bytes_per_second");
+  if (!peak)
+    return peak.error();
+  return peakBandwidthFromJson(*peak);
 }
 
 Result<ProgramReply> Worker::comparePrograms(const ProgramRequest &asked) {

@@ -71,7 +71,8 @@ Result<Measurement> WorkerEvaluator::measure(const char *type,
     return measurementFromJson(*object);
   }
   Measurement fault;
-  fault.disposition = Disposition::HarnessFault;
+  fault.disposition =
+      worker.isCancelled() ? Disposition::NotRun : Disposition::HarnessFault;
   fault.reason = why;
   return fault;
 }

@@ -2,8 +2,10 @@
 
 #include "kernelbrain/Evaluate/Device/WorkerServer.h"
 
+#include "kernelbrain/Evaluate/Device/Bandwidth.h"
 #include "kernelbrain/Evaluate/Device/Clock.h"
 #include "kernelbrain/Evaluate/Device/KernelChecker.h"
+#include "kernelbrain/Evaluate/Device/Lease.h"
 #include "kernelbrain/Evaluate/Device/ProgramComparison.h"
 #include "kernelbrain/Support/Frame.h"
 
@@ -57,6 +59,7 @@ private:
   Result<Json> openKernel(const Json &request);
   Result<Json> measure(const std::string &type, const Json &request);
   Result<Json> program(const Json &request);
+  Result<Json> bandwidth();
 
   const CheckerOptions &options;
   std::map<std::string, std::unique_ptr<KernelChecker>> kernels;
@@ -130,6 +133,14 @@ Result<Json> Server::program(const Json &json) {
   return message;
 }
 
+Result<Json> Server::bandwidth() {
+  Result<TimingLease> lease = TimingLease::take(options.leaseFile, 60000);
+  if (!lease)
+    return lease.error();
+  return Json{{"type", "bandwidth"},
+              {"bytes_per_second", toJson(measureBandwidth(describeHost()))}};
+}
+
 Result<Json> Server::answer(const std::string &type, const Json &request) {
   if (type == "hello")
     return hello(request);
@@ -139,6 +150,8 @@ Result<Json> Server::answer(const std::string &type, const Json &request) {
     return measure(type, request);
   if (type == "program")
     return program(request);
+  if (type == "bandwidth")
+    return bandwidth();
   if (type == "forget") {
     kernels.erase(getStringOr(request, "kernel", ""));
     return Json{{"type", "forget"}};

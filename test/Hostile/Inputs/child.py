@@ -35,6 +35,9 @@ def greet(reply):
     time.sleep(60)
 
 
+asked = {}
+
+
 def spoil(message, blob, count):
     """What the real tool's `count`th answer becomes."""
     if MODE == "nonsense":
@@ -45,6 +48,9 @@ def spoil(message, blob, count):
         message = {"type": message["type"], "id": message["id"]}
     elif MODE == "types":
         message = {key: value if key in ("type", "id") else {"x": 1} for key, value in message.items()}
+    elif MODE.startswith("slow") and MODE == "slow" + asked.get(message["id"], ""):
+        print("waiting for", MODE, file=sys.stderr, flush=True)
+        time.sleep(60)
     elif MODE == "dies" and count == 6:
         os._exit(7)
     elif MODE == "badblob" and blob:
@@ -59,6 +65,7 @@ def between():
 
     def forward():
         while (frame := receive(sys.stdin.buffer)) is not None:
+            asked[frame[0].get("id")] = frame[0]["type"]
             send(child.stdin, *frame)
         child.stdin.close()
 
@@ -79,6 +86,8 @@ elif MODE == "exits":
 elif MODE == "garbage":
     print("garbage garbage garbage", flush=True)
     time.sleep(60)
+elif MODE == "hangs":
+    time.sleep(600)
 elif MODE == "noise":
     sys.stdout.buffer.write(os.urandom(1000000))
 elif MODE == "huge":

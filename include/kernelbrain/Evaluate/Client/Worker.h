@@ -3,11 +3,13 @@
 #ifndef KERNELBRAIN_EVALUATE_CLIENT_WORKER_H
 #define KERNELBRAIN_EVALUATE_CLIENT_WORKER_H
 
+#include "kernelbrain/Core/Target.h"
 #include "kernelbrain/Evaluate/Protocol/Messages.h"
 #include "kernelbrain/Support/Frame.h"
 #include "kernelbrain/Support/Subprocess.h"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,6 +22,9 @@ struct WorkerOptions {
   /// A worker that is silent for longer is killed. Timings wait for the lease
   /// of the host, and references of slow kernels take minutes.
   int64_t deadlineMs = 600000;
+  /// Asked while a reply is awaited, if given. True: the worker is killed, and
+  /// none is started again.
+  std::function<bool()> isCancelled;
 };
 
 /// One kb-worker, started at the first request and again after it died. Not for
@@ -32,6 +37,10 @@ public:
   /// the worker's (it goes on) or the end of the worker: `alive()` tells.
   Result<Json> request(Json message);
   bool alive() const { return process.has_value(); }
+  /// The owner has lost patience: every request fails.
+  bool isCancelled() const {
+    return options.isCancelled && options.isCancelled();
+  }
   /// Counts the processes started so far: what was open in an earlier one is
   /// gone.
   int generation() const { return started; }
@@ -40,6 +49,8 @@ public:
   /// The reply to `hello`: device and target.
   Result<Json> hello();
 
+  /// What one core of this machine moves at best.
+  Result<PeakBandwidth> measureBandwidth();
   /// Compares two programs; a worker that died is started again once.
   Result<ProgramReply> comparePrograms(const ProgramRequest &request);
 

@@ -12,7 +12,7 @@ namespace kernelbrain::evaluate {
 
 /// The Evaluator of one kernel. If the worker dies, it is started again and the
 /// kernel opened again, once a request; if it dies again, the measurement is a
-/// HarnessFault.
+/// HarnessFault. What is cancelled is NotRun.
 class WorkerEvaluator : public search::Evaluator {
 public:
   /// Opens the kernel on `worker`, which must outlive the evaluator.

@@ -15,7 +15,7 @@ using search::BuildResult;
 constexpr int64_t protocolVersion = 1;
 constexpr unsigned maxDeathsInARow = 3;
 /// What is no build is answered at once.
-constexpr int64_t answerMs = 10000;
+constexpr int64_t answerMs = 30000;
 /// A server answers every build by its deadline; this is for its own work.
 constexpr int64_t silenceAllowanceMs = 30000;
 
@@ -44,6 +44,8 @@ Status CompileServerBuilder::launch() {
       "--deadline-seconds=" + std::to_string(options.deadlineSeconds)};
   if (!options.targetCpu.empty())
     spawn.arguments.push_back("--target-cpu=" + options.targetCpu);
+  if (options.threads != 1)
+    spawn.arguments.push_back("--threads=" + std::to_string(options.threads));
   auto process = Subprocess::start(spawn);
   if (!process)
     return process.error();

@@ -8,6 +8,7 @@
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMIRToLLVMTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/OpenMP/OpenMPToLLVMIRTranslation.h"
 
 using namespace mlir;
 
@@ -19,6 +20,7 @@ void registerCompileDialects(DialectRegistry &registry) {
   registry.insert<kb::KBDialect>();
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
+  registerOpenMPDialectTranslation(registry);
   registerLLVMDialectImport(registry);
   static const bool once = (registerAllPasses(), true); // Pipelines are text.
   (void)once;
@@ -29,9 +31,9 @@ void registerProgramDialects(DialectRegistry &registry) {
 }
 
 void preloadDialects(MLIRContext &context) {
-  for (const char *name :
-       {"affine", "arith", "bufferization", "cf", "dlti", "func", "index", "kb",
-        "linalg", "llvm", "math", "memref", "scf", "tensor", "ub", "vector"})
+  for (const char *name : {"affine", "arith", "bufferization", "cf", "dlti",
+                           "func", "index", "kb", "linalg", "llvm", "math",
+                           "memref", "omp", "scf", "tensor", "ub", "vector"})
     context.getOrLoadDialect(name);
 }
 

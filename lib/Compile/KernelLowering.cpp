@@ -139,6 +139,11 @@ lowerKernel(const Kernel &description, kb::KernelOp payload,
   if (verified)
     verifyAccesses(module);
   instance->function.setSymName(bodySymbol(description.name));
+  if (instance->threads > 1) {
+    lowered.features["threads"] = instance->threads;
+    if (failed(lowerThreads(module, instance->threads)))
+      return failure();
+  }
   if (failed(lowerToLLVM(module, target)))
     return failure();
   lowered.overLimit = checkSize(module, limits.operations);

@@ -113,15 +113,18 @@ Result<Linker> Linker::create() {
   // Conversions of f16 and bf16 on CPUs without instructions for them.
   if (Result<int> file = loadIntoMemory(KB_COMPILER_RT_BUILTINS))
     linker.builtins = *file;
+  if (Result<int> file = loadIntoMemory(KB_OPENMP_RUNTIME))
+    linker.openmp = *file;
   return std::move(linker);
 }
 
 Linker::Linker(Linker &&other) noexcept
     : libm(std::exchange(other.libm, -1)), libc(std::exchange(other.libc, -1)),
-      builtins(std::exchange(other.builtins, -1)) {}
+      builtins(std::exchange(other.builtins, -1)),
+      openmp(std::exchange(other.openmp, -1)) {}
 
 Linker::~Linker() {
-  for (int fd : {libm, libc, builtins})
+  for (int fd : {libm, libc, builtins, openmp})
     if (fd >= 0)
       close(fd);
 }
@@ -130,28 +133,42 @@ Linker::~Linker() {
 // Linking
 //===----------------------------------------------------------------------===//
 
+namespace {
+struct Needs {
+  bool libraries = false, threads = false;
+};
+} // namespace
+
 /// Reading the system libraries' symbols costs a millisecond: most kernels
 /// need none.
-static bool needsLibraries(ArrayRef<StringRef> objects) {
+static Needs findNeeds(ArrayRef<StringRef> objects) {
+  Needs needs;
   for (StringRef bytes : objects) {
     auto object = object::ObjectFile::createELFObjectFile(
         MemoryBufferRef(bytes, "object"));
     if (!object) {
       consumeError(object.takeError());
-      return true;
+      needs.libraries = true;
+      continue;
     }
     for (const object::SymbolRef &symbol : (*object)->symbols()) {
       Expected<uint32_t> flags = symbol.getFlags();
       if (!flags) {
         consumeError(flags.takeError());
-        return true;
+        needs.libraries = true;
+        continue;
       }
-      if ((*flags & object::SymbolRef::SF_Undefined) &&
-          (*flags & object::SymbolRef::SF_Global))
-        return true;
+      if (!(*flags & object::SymbolRef::SF_Undefined) ||
+          !(*flags & object::SymbolRef::SF_Global))
+        continue;
+      needs.libraries = true;
+      if (Expected<StringRef> name = symbol.getName())
+        needs.threads |= name->starts_with("__kmpc_");
+      else
+        consumeError(name.takeError());
     }
   }
-  return false;
+  return needs;
 }
 
 /// Runs lld with `-o -` and standard output in a memory file. (`-o` with a path
@@ -190,6 +207,7 @@ Result<std::string> Linker::link(ArrayRef<StringRef> objects,
                                          "-znoexecstack",
                                          "--hash-style=gnu",
                                          "--no-rosegment",
+                                         "--no-dependent-libraries",
                                          soname.c_str(),
                                          "-o",
                                          "-"};
@@ -207,8 +225,14 @@ Result<std::string> Linker::link(ArrayRef<StringRef> objects,
   std::vector<std::string> paths;
   for (int fd : inputs)
     paths.push_back(pathOf(fd));
-  if (needsLibraries(objects)) {
+  Needs needs = findNeeds(objects);
+  if (needs.threads && openmp < 0)
+    return Error{"code with threads needs the OpenMP runtime '" +
+                 std::string(KB_OPENMP_RUNTIME) + "', which is not there"};
+  if (needs.libraries) {
     paths.push_back("--as-needed");
+    if (needs.threads)
+      paths.push_back(pathOf(openmp));
     for (int fd : {libm, libc})
       paths.push_back(pathOf(fd));
     if (builtins >= 0) {

@@ -6,6 +6,7 @@
 #include "kernelbrain/Transforms/Pipelines.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/OpenMP/OpenMPDialect.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -25,14 +26,23 @@ static LogicalResult expandArithmetic(ModuleOp module, const Target &target) {
   return applyPatternsGreedily(module, std::move(patterns));
 }
 
-static bool holdsComplex(ModuleOp module) {
+template <typename Dialect> static bool holds(ModuleOp module) {
   return module
       .walk([](Operation *op) {
-        return isa_and_nonnull<complex::ComplexDialect>(op->getDialect())
+        return isa_and_nonnull<Dialect>(op->getDialect())
                    ? WalkResult::interrupt()
                    : WalkResult::advance();
       })
       .wasInterrupted();
+}
+
+LogicalResult lowerThreads(ModuleOp module, int64_t threads) {
+  if (failed(runPipeline(module, "convert-scf-to-openmp{num-threads=" +
+                                     std::to_string(threads) + "}")))
+    return failure();
+  // The end of the parallel region waits for all threads; once is enough.
+  module.walk([](omp::WsloopOp loop) { loop.setNowait(true); });
+  return success();
 }
 
 /// Names what the passes had no counterpart in LLVM for: an operation, else a
@@ -40,7 +50,8 @@ static bool holdsComplex(ModuleOp module) {
 static LogicalResult checkLowered(ModuleOp module) {
   LogicalResult result = success();
   module.walk([&](Operation *op) {
-    if (!isa<LLVM::LLVMDialect, BuiltinDialect>(op->getDialect())) {
+    if (!isa<LLVM::LLVMDialect, BuiltinDialect, omp::OpenMPDialect>(
+            op->getDialect())) {
       result = op->emitOpError("cannot be compiled");
       return WalkResult::interrupt();
     }
@@ -64,19 +75,23 @@ static LogicalResult checkLowered(ModuleOp module) {
 LogicalResult lowerToLLVM(ModuleOp module, const Target &target) {
   if (failed(expandArithmetic(module, target)))
     return failure();
-  if (holdsComplex(module) &&
+  if (holds<complex::ComplexDialect>(module) &&
       failed(runPipeline(module, "convert-complex-to-standard,"
                                  "convert-complex-to-llvm")))
     return failure();
+  const char *threads =
+      holds<omp::OpenMPDialect>(module) ? "convert-openmp-to-llvm," : "";
   if (failed(runPipeline(
           module,
-          "func.func(convert-vector-to-scf{full-unroll=true}),"
-          "expand-strided-metadata,lower-affine,convert-scf-to-cf,canonicalize,"
-          "cse,"
-          "convert-vector-to-llvm,convert-math-to-llvm,convert-math-to-libm,"
-          "convert-arith-to-llvm,convert-index-to-llvm,convert-ub-to-llvm,"
-          "convert-cf-to-llvm,finalize-memref-to-llvm,convert-func-to-llvm,"
-          "reconcile-unrealized-casts,canonicalize,cse")))
+          std::string("func.func(convert-vector-to-scf{full-unroll=true}),"
+                      "expand-strided-metadata,lower-affine,convert-scf-to-cf,"
+                      "canonicalize,cse,") +
+              threads +
+              "convert-vector-to-llvm,convert-math-to-llvm,convert-math-to-"
+              "libm,"
+              "convert-arith-to-llvm,convert-index-to-llvm,convert-ub-to-llvm,"
+              "convert-cf-to-llvm,finalize-memref-to-llvm,convert-func-to-llvm,"
+              "reconcile-unrealized-casts,canonicalize,cse")))
     return failure();
   return checkLowered(module);
 }
@@ -86,6 +101,14 @@ std::optional<ElementType> elementTypeOf(Type type) {
   llvm::raw_string_ostream stream(text);
   type.print(stream);
   return elementTypeFromString(text);
+}
+
+std::vector<std::string> neededLibraries(const llvm::Module &module) {
+  for (const llvm::Function &function : module)
+    if (function.isDeclaration() &&
+        function.getName().ltrim('\1').starts_with("__kmpc_"))
+      return {openmpRuntime};
+  return {};
 }
 
 Result<std::string> manifestObject(const Manifest &manifest,

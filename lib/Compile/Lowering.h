@@ -15,6 +15,10 @@ namespace kernelbrain::compile {
 
 class CodeGenerator;
 
+/// Makes the module's `scf.parallel` loops run on so many threads of the OpenMP
+/// runtime; lowerToLLVM() does the rest.
+mlir::LogicalResult lowerThreads(mlir::ModuleOp module, int64_t threads);
+
 /// Lowers functions of arith, math, scf, memref, vector and cf operations to
 /// the LLVM dialect. Vector operations stay whole where LLVM has them.
 mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module, const Target &target);
@@ -27,6 +31,9 @@ void verifyAccesses(mlir::ModuleOp module);
 
 /// A symbol's name for an element type of Core/Kernel.h, if there is one.
 std::optional<ElementType> elementTypeOf(mlir::Type type);
+
+/// Shared libraries that `module` needs beyond those of C and mathematics.
+std::vector<std::string> neededLibraries(const llvm::Module &module);
 
 /// An object with the manifest's text as the constant `kb_manifest`.
 Result<std::string> manifestObject(const Manifest &manifest,

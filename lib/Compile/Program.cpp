@@ -186,6 +186,7 @@ static FailureOr<Program> generate(ModuleOp module,
   generator.prepare(*llvmModule);
   program.manifest.irHash = bitcodeHash(*llvmModule);
   generator.optimize(*llvmModule);
+  program.manifest.libraries = neededLibraries(*llvmModule);
   program.manifest.features = irFeatures(*llvmModule, options.target);
   auto object = generator.emitObject(*llvmModule);
   if (!object)

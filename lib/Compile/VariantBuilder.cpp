@@ -270,6 +270,7 @@ void VariantBuild::describe(const ObjectFacts &facts,
   manifest.workspaceBytes = lowered.workspaceBytes;
   manifest.target = toJson(toolchain.target);
   manifest.recipe = toJson(recipe);
+  manifest.libraries = neededLibraries(module);
   manifest.features = irFeatures(module, toolchain.target);
   manifest.features["strategy"] = recipe.strategy;
   manifest.features["code_class"] = sizeClass(facts.codeBytes);

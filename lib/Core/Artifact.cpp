@@ -40,6 +40,7 @@ Json toJson(const Manifest &manifest) {
           {"dims", manifest.dims},
           {"workspace_bytes", manifest.workspaceBytes},
           {"functions", std::move(functions)},
+          {"libraries", manifest.libraries},
           {"target", manifest.target},
           {"recipe", manifest.recipe},
           {"features", manifest.features},
@@ -63,6 +64,7 @@ Result<Manifest> manifestFromJson(const Json &json) {
       .optional("dims", manifest.dims)
       .optional("workspace_bytes", manifest.workspaceBytes)
       .elements("functions", manifest.functions, signatureFromJson, !isKernel)
+      .optional("libraries", manifest.libraries)
       .optional("target", manifest.target)
       .optional("recipe", manifest.recipe)
       .optional("features", manifest.features)

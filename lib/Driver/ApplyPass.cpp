@@ -147,6 +147,7 @@ Status ApplyPass::apply(ModuleOp module) {
   build::CompileServerOptions server;
   server.program = kbCompile;
   server.targetCpu = chip;
+  server.threads = threads;
   server.jobs = compileJobs > 0 ? static_cast<unsigned>(compileJobs)
                                 : std::thread::hardware_concurrency();
   auto builder = build::CompileServerBuilder::start(server);
@@ -187,10 +188,10 @@ void ApplyPass::runOnOperation() {
         << static_cast<int64_t>(dynamicDim);
     return signalPassFailure();
   }
-  if (threads != 1) {
-    emitError(getOperation().getLoc(), "threads=")
-        << static_cast<int64_t>(threads)
-        << " is not supported by this version; use threads=1";
+  if (threads < 1 || threads > maxThreads) {
+    emitError(getOperation().getLoc(), "expected option 'threads' between 1 "
+                                       "and ")
+        << maxThreads << ", found " << static_cast<int64_t>(threads);
     return signalPassFailure();
   }
   if (Status ok = apply(getOperation()); !ok) {

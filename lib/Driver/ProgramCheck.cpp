@@ -31,6 +31,7 @@ ProgramCheck::start(const SessionOptions &options, const std::string &parent,
     return worker.error();
   evaluate::WorkerOptions workerOptions;
   workerOptions.program = *worker;
+  workerOptions.arguments = {"--threads=" + std::to_string(options.threads)};
   workerOptions.isCancelled = isCancelled;
   check->worker = std::make_unique<evaluate::Worker>(std::move(workerOptions));
   check->isCancelled = std::move(isCancelled);

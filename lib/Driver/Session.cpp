@@ -84,6 +84,7 @@ build::CompileServerOptions Session::Impl::serverOptions() {
   build::CompileServerOptions server;
   server.program = options.kbCompile;
   server.targetCpu = options.chip;
+  server.threads = options.threads;
   server.jobs = static_cast<unsigned>(options.compileJobs);
   server.memoryLimit = std::to_string(options.memoryLimitMb) + "M";
   // The store is opened once the target is known, before the first build.
@@ -100,6 +101,7 @@ build::CompileServerOptions Session::Impl::serverOptions() {
 evaluate::WorkerOptions Session::Impl::workerOptions(std::string program) {
   evaluate::WorkerOptions worker;
   worker.program = std::move(program);
+  worker.arguments = {"--threads=" + std::to_string(options.threads)};
   worker.isCancelled = [this] { return interrupt.isOverdue(); };
   return worker;
 }

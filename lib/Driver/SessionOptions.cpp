@@ -149,9 +149,8 @@ Status SessionOptions::resolve() {
     return ok;
   if (auto ok = expectRange("dynamic-dim", dynamicDim, 1, million); !ok)
     return ok;
-  if (threads != 1)
-    return Error{"threads=" + std::to_string(threads) +
-                 " is not supported by this version; use threads=1"};
+  if (auto ok = expectRange("threads", threads, 1, maxThreads); !ok)
+    return ok;
   if (proposer == "replay" && replay.empty())
     return Error{"proposer=replay needs option 'replay', a file of recipes"};
   if (auto ok = resolveModel(*this); !ok)

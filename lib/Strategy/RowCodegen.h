@@ -27,7 +27,8 @@ enum class Tail { Mask, Scalar };
 struct RowOptions {
   int64_t lanes = 16;
   int64_t unroll = 4;
-  int64_t pack = 1; ///< unrolled vectors computed side by side
+  int64_t threads = 1; ///< rows are split over them
+  int64_t pack = 1;    ///< unrolled vectors computed side by side
   Keep keep = Keep::Nowhere;
   Tail tail = Tail::Mask;
   ExpForm expForm = ExpForm::Split;
@@ -66,6 +67,10 @@ struct RowPlan {
 /// Levels, sweeps and kept rows. Kept rows need a static number of columns on
 /// the stack, and an output of equal type that is written later as a result.
 RowPlan planRows(const RowProgram &program, Keep keep);
+
+/// The row axis that threads share: the longest at the tuned extents, the outer
+/// one of equal ones.
+unsigned threadedAxis(const RowProgram &program);
 
 /// Bytes of an element in memory.
 int64_t elementBytes(mlir::Type type);

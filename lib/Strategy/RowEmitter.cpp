@@ -125,6 +125,20 @@ void ProgramEmitter::setUpArguments() {
 }
 
 void RowEmitter::setUpBuffers() {
+  if (options.threads == 1)
+    allocateRows();
+}
+
+/// The rows of `count` that are a thread's.
+std::pair<Value, Value> RowEmitter::partOf(Value count, Value thread) {
+  auto boundary = [&](Value number) -> Value {
+    return arith::DivUIOp::create(builder, loc, mulIndex(count, number),
+                                  index(options.threads));
+  };
+  return {boundary(thread), boundary(addIndex(thread, index(1)))};
+}
+
+void RowEmitter::allocateRows() {
   for (const auto &[node, row] : plan.kept) {
     if (row.output >= 0)
       continue;
@@ -194,11 +208,23 @@ func::FuncOp ProgramEmitter::run() {
 
 void RowEmitter::emitNest(bool nontemporal) {
   OpBuilder::InsertionGuard guard(builder);
-  scf::ForOp outermost;
+  Operation *outermost = nullptr;
+  Value thread;
+  if (options.threads > 1) {
+    auto loop = scf::ParallelOp::create(builder, loc, ValueRange{index(0)},
+                                        ValueRange{index(options.threads)},
+                                        ValueRange{index(1)});
+    thread = loop.getInductionVars().front();
+    builder.setInsertionPoint(loop.getBody()->getTerminator());
+    allocateRows();
+  }
   rows.clear();
+  unsigned shared = threadedAxis(program);
   for (unsigned axis = 0; axis < program.numRowAxes; ++axis) {
-    auto loop = scf::ForOp::create(builder, loc, index(0),
-                                   extentValue(program.axes[axis]), index(1));
+    Value from = index(0), to = extentValue(program.axes[axis]);
+    if (thread && axis == shared)
+      std::tie(from, to) = partOf(to, thread);
+    auto loop = scf::ForOp::create(builder, loc, from, to, index(1));
     if (!outermost)
       outermost = loop;
     rows.push_back(loop.getInductionVar());

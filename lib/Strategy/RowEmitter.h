@@ -19,6 +19,8 @@ private:
   // RowEmitter.cpp: the loop over rows.
   void emitNest(bool nontemporal) override;
   void setUpBuffers() override;
+  void allocateRows();
+  std::pair<Value, Value> partOf(Value count, Value thread);
   void emitRow(bool nontemporal);
   Value guardHolds(const Guard &guard);
   void emitFallback();

@@ -7,6 +7,15 @@
 using namespace mlir;
 using namespace kernelbrain::strategy;
 
+unsigned kernelbrain::strategy::threadedAxis(const RowProgram &program) {
+  unsigned longest = 0;
+  for (unsigned axis = 1; axis < program.numRowAxes; ++axis)
+    if (program.axes[axis].evaluate(program.dimHints) >
+        program.axes[longest].evaluate(program.dimHints))
+      longest = axis;
+  return longest;
+}
+
 int64_t kernelbrain::strategy::elementBytes(Type type) {
   return isa<IndexType>(type) ? 8 : (type.getIntOrFloatBitWidth() + 7) / 8;
 }

@@ -159,10 +159,14 @@ Estimate kernelbrain::strategy::estimateRows(const RowProgram &program,
       (read + stores) *
       (share / target.dramBytesPerSecond +
        (1 - share) / (target.cacheBytesPerSecond * (isBig ? 1 : 4)));
-  // Half of the shorter one hides behind the longer one.
+  // Half of the shorter one hides behind the longer one. Threads take a few
+  // microseconds to begin and to end.
+  double threads = options.threads;
   Estimate estimate;
   estimate.timeNs =
-      1e9 * (std::max(compute, memory) + 0.5 * std::min(compute, memory));
+      1e9 * (std::max(compute, memory) + 0.5 * std::min(compute, memory)) /
+          threads +
+      (threads > 1 ? 4000 : 0);
   estimate.boundNs = target.leastNs(footprint);
   if (codeSize(program, plan, options) > maxInstructions)
     estimate.rejection = "the unrolled code is too long";
@@ -188,6 +192,7 @@ public:
   SearchSpace run() {
     addWidths();
     addUnrolling();
+    addThreads();
     addMemory();
     addMathKnobs(space, *program, kernel.numerics, target);
     addAlgebra();
@@ -212,6 +217,7 @@ private:
   }
   void addWidths();
   void addUnrolling();
+  void addThreads();
   void addMemory();
   void addAlgebra();
 
@@ -268,6 +274,21 @@ void SpaceBuilder::addUnrolling() {
   if (hasTail)
     add("tail", {"mask", "scalar"}, "mask",
         "the columns after the last whole vector", /*structural=*/true);
+}
+
+/// Each thread gets rows of its own.
+void SpaceBuilder::addThreads() {
+  if (program->numRowAxes == 0)
+    return;
+  int64_t rows =
+      program->axes[threadedAxis(*program)].evaluate(program->dimHints);
+  std::vector<KnobValue> numbers{int64_t(1)};
+  for (int64_t number = 2; number <= std::min(target.threads, rows); ++number)
+    if (number <= 8 || number % 8 == 0 || number == target.threads)
+      numbers.push_back(number);
+  if (numbers.size() > 1)
+    add("threads", numbers, numbers.back(), "that share the rows",
+        /*structural=*/true);
 }
 
 bool kernelbrain::strategy::isLargeResult(const RowProgram &program,

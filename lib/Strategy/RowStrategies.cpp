@@ -113,6 +113,7 @@ RowDecisions kernelbrain::strategy::rowDecisions(const RowKernel &kernel,
   result.vectorBytes = integerKnob(recipe, "vector_bytes", 16);
   options.lanes = result.vectorBytes / laneBytes(*kernel.program);
   options.unroll = integerKnob(recipe, "unroll", 1);
+  options.threads = integerKnob(recipe, "threads", 1);
   options.pack = integerKnob(recipe, "pack", 1);
   std::string keep = textKnob(recipe, "keep");
   options.keep = keep == "stack"    ? Keep::Stack
@@ -138,7 +139,7 @@ public:
   RowStrategy(StringRef name, bool wantsReduction)
       : name(name), wantsReduction(wantsReduction),
         // Bump the number with every change of the code or of the knobs.
-        version(contentHash(name.str() + " 5")) {}
+        version(contentHash(name.str() + " 6")) {}
 
   StringRef getName() const override { return name; }
   StringRef getVersion() const override { return version; }
@@ -197,6 +198,7 @@ FailureOr<Instance> RowStrategy::instantiate(kb::KernelOp kernel,
   Instance instance;
   instance.function = emitRowProgram(*program, plan, decisions.options,
                                      &fallback, kernel, module);
+  instance.threads = decisions.options.threads;
   bool isNontemporal = llvm::is_contained(decisions.options.nontemporal, true);
   instance.features = Json{{"strategy", name},
                            {"vector_bytes", decisions.vectorBytes},

@@ -2,6 +2,8 @@
 
 #include "Splice.h"
 
+#include "kernelbrain/Core/Artifact.h"
+
 using namespace mlir;
 using namespace kernelbrain;
 
@@ -110,6 +112,8 @@ private:
   LogicalResult declare(Operation *op) {
     std::string plainName = nameOf(op).str(), name = declaredName(plainName);
     rename(op, name);
+    if (StringRef(plainName).ltrim(literalName).starts_with("__kmpc_"))
+      needLibrary(openmpRuntime);
     Operation *present = program.lookup(name);
     if (!present)
       return success();
@@ -122,6 +126,23 @@ private:
                                     << "' with another type than the program";
     diagnostic.attachNote(present->getLoc()) << "the other one is here";
     return failure();
+  }
+
+  /// Notes a library for linkers, as clang's `#pragma comment(lib)` does, and
+  /// for whoever runs the program.
+  void needLibrary(StringRef name) {
+    StringRef attribute = LLVM::LLVMDialect::getDependentLibrariesAttrName();
+    Operation *module = program.getOp();
+    SmallVector<StringAttr> names;
+    if (auto known =
+            module->getAttrOfType<LLVM::DependentLibrariesAttr>(attribute))
+      llvm::append_range(names, known.getLibs());
+    auto added = StringAttr::get(module->getContext(), name);
+    if (llvm::is_contained(names, added))
+      return;
+    names.push_back(added);
+    module->setAttr(attribute, LLVM::DependentLibrariesAttr::get(
+                                   module->getContext(), names));
   }
 
   void define(Operation *op, std::string name) {

@@ -44,8 +44,11 @@ static int build(const tool::Options &options, Output output,
                  const std::string &text, Recipe recipe) {
   strategy::StrategyLibrary library;
   auto target = makeTarget(options.get("target-cpu"));
-  if (!target)
-    return tool::reportError(target.error().message);
+  auto threads = options.getInteger("threads", 1, 1);
+  if (!target || !threads)
+    return tool::reportError(
+        (target ? threads.error() : target.error()).message);
+  target->threads = *threads;
   auto toolchain = Toolchain::create(*target, library.all());
   if (!toolchain)
     return tool::reportError(toolchain.error().message);
@@ -71,8 +74,8 @@ static int build(const tool::Options &options, Output output,
 }
 
 int tool::emitMain(int argc, char **argv) {
-  auto options =
-      Options::parse(argc, argv, {"emit", "recipe", "target-cpu", "o"});
+  auto options = Options::parse(
+      argc, argv, {"emit", "recipe", "target-cpu", "threads", "o"});
   if (!options)
     return reportError(options.error().message);
   auto output = outputFromName(options->get("emit"));

@@ -20,9 +20,9 @@ static int takeDescriptor(int fd, int replacement) {
 }
 
 int tool::serveMain(int argc, char **argv) {
-  auto options = Options::parse(
-      argc, argv,
-      {"serve", "jobs", "memory-limit", "deadline-seconds", "target-cpu"});
+  auto options = Options::parse(argc, argv,
+                                {"serve", "jobs", "memory-limit",
+                                 "deadline-seconds", "target-cpu", "threads"});
   if (!options)
     return reportError(options.error().message);
   ServerOptions server;
@@ -30,10 +30,12 @@ int tool::serveMain(int argc, char **argv) {
   auto memory = options->getBytes("memory-limit", server.memoryLimitBytes);
   auto seconds =
       options->getInteger("deadline-seconds", server.deadlineMs / 1000, 1);
-  if (!jobs || !memory || !seconds)
-    return reportError((!jobs     ? jobs.error()
-                        : !memory ? memory.error()
-                                  : seconds.error())
+  auto threads = options->getInteger("threads", 1, 1);
+  if (!jobs || !memory || !seconds || !threads)
+    return reportError((!jobs      ? jobs.error()
+                        : !memory  ? memory.error()
+                        : !seconds ? seconds.error()
+                                   : threads.error())
                            .message);
   server.jobs = static_cast<unsigned>(*jobs);
   server.memoryLimitBytes = *memory;
@@ -48,6 +50,7 @@ int tool::serveMain(int argc, char **argv) {
   auto target = makeTarget(options->get("target-cpu"));
   if (!target)
     return reportError(target.error().message);
+  target->threads = *threads;
   auto toolchain = Toolchain::create(*target, library.all());
   if (!toolchain)
     return reportError(toolchain.error().message);

@@ -22,9 +22,10 @@ constexpr llvm::StringLiteral usage =
            [--promote-floats]
     Compiles a module of any emission level; '-' is standard input. With
     --promote-floats every float type becomes f64: a reference for its results.
-kb-compile --serve [--jobs=N] [--memory-limit=4G] [--deadline-seconds=N]
+kb-compile --serve [--jobs=N] [--memory-limit=4G] [--deadline-seconds=N] [--threads=N]
     Builds variants for kb-opt (docs/Protocols.md).
 kb-compile --emit=lowered|verified|optimized|artifact|implementation|static KERNEL.mlir
+           [--recipe=JSON] [--target-cpu=NAME] [--threads=N]
     Shows what one kernel becomes.
 )";
 

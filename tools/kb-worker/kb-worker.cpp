@@ -30,6 +30,7 @@ standard output (docs/Protocols.md).
   --memory-bytes=N         what a kernel may allocate [4294967296]
   --call-deadline-ms=N     of one call [1000 and 20 times the baseline's time]
   --peak-bandwidth=BYTES   a second, of the memory bus [460.8e9]
+  --threads=N              that a kernel may use [1]
   --cache-bytes=N          of the last cache level [as the system says]
   --help
 )";
@@ -79,6 +80,10 @@ static bool parse(int argc, char **argv, Options &options) {
     } else if (takes(argument, "--call-deadline-ms", value)) {
       good = parseNumber(value, number);
       options.checker.callDeadlineMs = int64_t(number);
+    } else if (takes(argument, "--threads", value)) {
+      good = parseNumber(value, number) && number >= 1 && number <= 1024;
+      options.runner.threads = int64_t(number);
+      options.checker.runner.threads = int64_t(number);
     } else if (takes(argument, "--peak-bandwidth", value)) {
       good = parseNumber(value, number) && number > 0;
       options.checker.peakBytesPerSecond = number;

@@ -250,6 +250,22 @@ TEST_F(NormKernel, AWorkspaceIsAsLargeAsItSays) {
   EXPECT_EQ(bad->disposition, Disposition::Crashed);
 }
 
+TEST_F(NormKernel, ThreadsAreAllowedWhereTheyAreAskedFor) {
+  Worker threaded(workerOptions(*folder, {"--threads=2"}));
+  KernelRequest request;
+  request.kernel = normKernel();
+  request.baselines = {stock.path};
+  Result<std::unique_ptr<WorkerEvaluator>> opened =
+      WorkerEvaluator::open(threaded, request);
+  ASSERT_TRUE(opened) << opened.error().message;
+  Result<Measurement> thread = (*opened)->check(variant("STARTS_THREAD"));
+  ASSERT_TRUE(thread);
+  EXPECT_EQ(thread->disposition, Disposition::Passed) << thread->reason;
+  Result<Measurement> process = (*opened)->check(variant("STARTS_PROCESS"));
+  ASSERT_TRUE(process);
+  EXPECT_EQ(process->disposition, Disposition::LaunchFailed);
+}
+
 TEST_F(NormKernel, WhatIsFasterThanMemoryIsSuspicious) {
   Worker slowMemory(
       workerOptions(*folder, {"--peak-bandwidth=1e6", "--cache-bytes=1"}));

@@ -24,21 +24,21 @@ struct LinkOptions {
 class Linker {
 public:
   /// Takes the C and mathematics libraries that this process has loaded, and
-  /// compiler-rt's builtins where they are installed.
+  /// compiler-rt's builtins and LLVM's OpenMP runtime where they are installed.
   static Result<Linker> create();
   Linker(Linker &&other) noexcept;
   Linker &operator=(Linker &&other) = delete;
   ~Linker();
 
   /// The bytes of a shared object that needs the C and mathematics libraries
-  /// only where it uses them. Equal inputs give equal bytes. The error is what
-  /// lld says.
+  /// only where it uses them, and the OpenMP runtime where it has threads.
+  /// Equal inputs give equal bytes. The error is what lld says.
   Result<std::string> link(llvm::ArrayRef<llvm::StringRef> objects,
                            const LinkOptions &options) const;
 
 private:
   Linker() = default;
-  int libm = -1, libc = -1, builtins = -1; ///< memory files
+  int libm = -1, libc = -1, builtins = -1, openmp = -1; ///< memory files
 };
 
 } // namespace kernelbrain::compile

@@ -15,6 +15,9 @@ namespace kernelbrain {
 /// Version of the calling convention of kernels (docs/Protocols.md).
 constexpr int kernelAbiVersion = 1;
 
+/// The shared library that code with threads needs: LLVM's OpenMP runtime.
+constexpr char openmpRuntime[] = "libomp.so.5";
+
 /// A public function of a program, called as `_mlir_ciface_<name>`: results (a
 /// struct of memref descriptors) first if there are any, then a descriptor a
 /// tensor argument; scalars by value.
@@ -35,6 +38,8 @@ struct Manifest {
   // A program.
   std::vector<FunctionSignature> functions;
   // Both.
+  /// Shared libraries that loading it loads, beyond those of C and mathematics.
+  std::vector<std::string> libraries;
   Json target, recipe;
   /// Coarse features for the archive: strategy, vector_bytes, ...; strings or
   /// integers, read from the lowered IR and the code.

@@ -56,8 +56,9 @@ def SearchPass : Pass<"kb-search", "::mlir::ModuleOp"> {
            "of this kind">,
     Option<"seed", "seed", "uint64_t", "0", "Seed of the search and of inputs">,
     Option<"threads", "threads", "int64_t", "1",
-           "Threads that a kernel may use (more than one comes with a later "
-           "version)">,
+           "Threads that a kernel may use. Those with more than one need LLVM's "
+           "OpenMP runtime, libomp.so.5: what kb-compile links loads it; "
+           "mlir-runner gets it with -shared-libs">,
     Option<"compileJobs", "compile-jobs", "int64_t", "0",
            "Builds side by side; 0: one a core. Never changes the result">,
     Option<"memoryLimitMb", "memory-limit-mb", "int64_t", "4096",
@@ -145,7 +146,7 @@ def ApplyPass : Pass<"kb-apply", "::mlir::ModuleOp"> {
     Option<"chip", "chip", "std::string", "\"\"",
            "CPU name to build for; empty: this machine's">,
     Option<"threads", "threads", "int64_t", "1",
-           "Threads that a kernel may use">,
+           "Threads that a kernel may use, as it was tuned">,
     Option<"dynamicDim", "dynamic-dim", "int64_t", "128",
            "Extent at which dynamic dimensions without a hint were tuned">,
     Option<"unproven", "unproven", "bool", "false",

@@ -11,6 +11,9 @@
 
 namespace kernelbrain {
 
+/// The most threads that a kernel may be asked to use.
+constexpr int64_t maxThreads = 256;
+
 /// The options of kb-search (include/kernelbrain/Driver/Passes.td says what
 /// each means) with defaults resolved.
 struct SessionOptions {

@@ -37,6 +37,14 @@ namespace kernelbrain::strategy {
 /// - `vector.store` with `nontemporal` and `alignment = 64` stands under a test
 ///   of the address and before an `llvm.x86.sse.sfence`.
 /// - `llvm.call_intrinsic` names x86 instructions of the target's features.
+/// - An outermost `scf.parallel` over one index, from 0 in steps of 1, without
+///   results, is the only form of threads: with `threads` set, its iterations
+///   run on that many threads of the OpenMP runtime, and the loop ends when all
+///   have. One iteration a thread is the rule: it works off its part of an axis
+///   with loops of its own. What iterations write must not overlap, also in the
+///   workspace; an alloca inside is the iteration's own; each fences the stores
+///   that it makes past the caches. A knob `threads` with values up to
+///   Target::threads, 1 without such a loop, leaves the choice to the search.
 /// - Operations of math that strategies do not approximate (f64, sin, pow, ...)
 ///   stay vectors and go to libm an element at a time.
 struct Instance {
@@ -47,6 +55,7 @@ struct Instance {
   /// LLVM operations; no allocation on the heap.
   mlir::func::FuncOp function;
   int64_t workspaceBytes = 0;
+  int64_t threads = 1; ///< that the function runs on, its caller's included
   /// Coarse features for the archive of the search.
   Json features = Json::object();
 };

@@ -102,8 +102,8 @@ double bestOf(const Pages &pages, size_t bytes) {
 
 PeakBandwidth measureBandwidth(const Target &target) {
   constexpr size_t least = 64 << 20, most = 256 << 20;
-  Pages pages(
-      std::clamp(size_t(std::max<int64_t>(0, target.l3Bytes)) * 2, least, most));
+  Pages pages(std::clamp(size_t(std::max<int64_t>(0, target.l3Bytes)) * 2,
+                         least, most));
   if (!pages.start)
     return {};
   PeakBandwidth peak;

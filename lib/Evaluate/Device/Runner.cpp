@@ -86,6 +86,7 @@ Json Runner::map(const Json &request) {
   sandbox.readable = options.readable;
   sandbox.addressSpaceBytes = options.addressSpaceBytes;
   sandbox.allowFork = options.allowFork;
+  sandbox.allowThreads = options.threads > 1;
   return {{"type", "mapped"}, {"sandbox", enterSandbox(sandbox)}};
 }
 

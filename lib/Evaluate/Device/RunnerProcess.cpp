@@ -22,7 +22,8 @@ RunnerProcess::start(const RunnerSetup &setup, const SharedBuffers &buffers,
                      bool allowFork) {
   SubprocessOptions options;
   options.arguments = {setup.program, "--run",
-                       "--memory-bytes=" + std::to_string(setup.memoryBytes)};
+                       "--memory-bytes=" + std::to_string(setup.memoryBytes),
+                       "--threads=" + std::to_string(setup.threads)};
   if (allowFork)
     options.arguments.push_back("--allow-fork");
   for (const std::string &artifact : artifacts)
@@ -34,6 +35,7 @@ RunnerProcess::start(const RunnerSetup &setup, const SharedBuffers &buffers,
   if (!process)
     return process.error();
   RunnerProcess runner(std::move(*process));
+  runner.allowedThreads = setup.threads;
   Json reply;
   Outcome mapped = runner.ask({{"type", "map"},
                                {"bytes", buffers.size()},

@@ -76,7 +76,7 @@ static bool restrictFiles(const std::vector<std::string> &readable) {
 #ifdef __x86_64__
 /// A deny list: a library may need any harmless call, and files are ruled by
 /// Landlock. Denied calls fail with EPERM so that the caller can go on.
-static bool restrictCalls(bool allowFork) {
+static bool restrictCalls(bool allowFork, bool allowThreads) {
   std::vector<uint32_t> denied = {
       SYS_socket,       SYS_socketpair,  SYS_connect,
       SYS_bind,         SYS_ptrace,      SYS_process_vm_readv,
@@ -90,7 +90,7 @@ static bool restrictCalls(bool allowFork) {
       SYS_setpgid,      SYS_setsid,      SYS_vfork,
       SYS_chmod,        SYS_fchmod,      SYS_fchmodat};
   if (!allowFork)
-    denied.insert(denied.end(), {SYS_fork, SYS_clone});
+    denied.push_back(SYS_fork);
   std::vector<sock_filter> program = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch)),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0),
@@ -106,19 +106,26 @@ static bool restrictCalls(bool allowFork) {
     program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1));
     program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM));
   }
-  // A fork is allowed at most, never a thread.
-  program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 3));
+  // Threads, other processes in the same memory, forks.
+  auto verdict = [](bool allowed) -> sock_filter {
+    return BPF_STMT(BPF_RET | BPF_K,
+                    allowed ? SECCOMP_RET_ALLOW : SECCOMP_RET_ERRNO | EPERM);
+  };
+  program.push_back(BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_clone, 0, 6));
   program.push_back(
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args)));
+  program.push_back(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 0, 1));
+  program.push_back(verdict(allowThreads));
   program.push_back(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_VM, 0, 1));
-  program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM));
+  program.push_back(verdict(false));
+  program.push_back(verdict(allowFork));
   program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
   sock_fprog filter{static_cast<unsigned short>(program.size()),
                     program.data()};
   return ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
 }
 #else
-static bool restrictCalls(bool) { return false; }
+static bool restrictCalls(bool, bool) { return false; }
 #endif
 
 //===----------------------------------------------------------------------===//
@@ -159,7 +166,7 @@ std::vector<std::string> enterSandbox(const SandboxOptions &options) {
     measures.push_back("limits");
   if (restrictFiles(options.readable))
     measures.push_back("landlock");
-  if (restrictCalls(options.allowFork))
+  if (restrictCalls(options.allowFork, options.allowThreads))
     measures.push_back("seccomp");
   return measures;
 }

@@ -159,8 +159,9 @@ bool isSettled(const TimingSummary &summary, bool full) {
 }
 
 /// A runner cannot claim more time than passed on the checker's clock, nor much
-/// less than the CPU time that it took: nearly all of a round is spent in
-/// calls. (On a busy machine more time passes than either of them uses.)
+/// less than the CPU time that each of its threads took: nearly all of a round
+/// is spent in calls. (On a busy machine more time passes than either of them
+/// uses.)
 Outcome checkClock(const Json &reply, int64_t elapsedNs, int64_t cpuNs) {
   int64_t claimed = getIntegerOr(reply, "total_ns", 0);
   if (claimed <= elapsedNs + 1000000 && claimed >= cpuNs / 2 - 20000000)
@@ -203,7 +204,8 @@ Outcome timeSlots(RunnerProcess &runner, Json call, const TimingPlan &plan,
     if (outcome = readSamples(reply, samples, batches, control); !outcome)
       return outcome;
     if (outcome = checkClock(reply, nowNs() - asked,
-                             processCpuNs(runner.pid()) - cpuBefore);
+                             (processCpuNs(runner.pid()) - cpuBefore) /
+                                 runner.threads());
         !outcome)
       return outcome;
     summary = summarize(samples, control);

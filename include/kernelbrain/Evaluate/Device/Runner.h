@@ -29,6 +29,7 @@ struct RunnerOptions {
       readable;                  ///< files and folders code may be read from
   int64_t addressSpaceBytes = 0; ///< beyond the shared buffers
   bool allowFork = false;        ///< for runs that are expected to abort
+  int64_t threads = 1;           ///< that code may use
 };
 
 /// Serves requests until end of file; returns the exit status of the process.

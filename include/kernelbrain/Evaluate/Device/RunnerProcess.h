@@ -30,6 +30,7 @@ struct Outcome {
 struct RunnerSetup {
   std::string program;                    ///< path of kb-worker
   int64_t memoryBytes = int64_t(4) << 30; ///< beyond the shared buffers
+  int64_t threads = 1;                    ///< that code may use
 };
 
 struct RunReply {
@@ -60,6 +61,7 @@ public:
 
   const std::vector<std::string> &sandbox() const { return measures; }
   pid_t pid() const { return process.pid(); }
+  int64_t threads() const { return allowedThreads; }
 
 private:
   explicit RunnerProcess(Subprocess process) : process(std::move(process)) {}
@@ -68,6 +70,7 @@ private:
   Subprocess process;
   FrameParser parser;
   size_t received = 0; ///< bytes of the reply so far
+  int64_t allowedThreads = 1;
   std::vector<std::string> measures;
 };
 

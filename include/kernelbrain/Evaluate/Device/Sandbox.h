@@ -12,13 +12,13 @@ namespace kernelbrain::evaluate {
 struct SandboxOptions {
   std::vector<std::string> readable; ///< files and folders it may read
   int64_t addressSpaceBytes = 0; ///< on top of what is mapped now; 0: no limit
-  bool allowFork = false;
+  bool allowFork = false, allowThreads = false;
 };
 
 /// Gives up, for ever: files other than `readable`, the network, programs,
-/// threads, other processes, core dumps, file growth. Returns the measures that
-/// took hold, for instance {"landlock", "seccomp", "limits"}: an old kernel
-/// lacks some, and then the rest still holds.
+/// threads and other processes unless allowed, core dumps, file growth. Returns
+/// the measures that took hold, for instance {"landlock", "seccomp", "limits"}:
+/// an old kernel lacks some, and then the rest still holds.
 std::vector<std::string> enterSandbox(const SandboxOptions &options);
 
 } // namespace kernelbrain::evaluate

@@ -63,6 +63,14 @@ struct ContractionProblem {
   std::optional<unsigned> partialOutput() const;
 };
 
+/// The low bits of `node`, as a value of the narrower integer type.
+Node *narrowed(RowProgram &program, Node *node, mlir::Type type);
+
+/// Sums of i64 that are cut to i32 anyway are taken in i32, which gives the
+/// same bits; sums of half precision are taken in f32 where that is allowed.
+void chooseAccumulator(RowProgram &program, Node *sum,
+                       const Numerics &numerics);
+
 ContractionProblem analyzeContraction(kb::KernelOp kernel,
                                       const Target &target);
 

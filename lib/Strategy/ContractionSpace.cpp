@@ -52,12 +52,23 @@ static double packCycles(const Node *node, OperandForm form, double elements,
   return elements * perElement;
 }
 
-Estimate
-kernelbrain::strategy::estimateContraction(const ContractionProblem &problem,
-                                           const ContractionOptions &options,
-                                           const Target &target) {
-  const RowProgram &program = *problem.program;
-  ContractionLayout layout = layOut(problem, options);
+/// Instructions behind the sums for one vector.
+static double epilogueCost(const ContractionProblem &problem) {
+  double epilogue = 0;
+  for (const Node *node : problem.epilogue) {
+    if (node->varies >> problem.n & 1)
+      epilogue += node->kind == Node::Kind::Op &&
+                          StringRef(node->name).starts_with("math.")
+                      ? 25
+                      : 1;
+  }
+  return epilogue;
+}
+
+/// Cycles of the whole kernel.
+static double cyclesOf(const ContractionProblem &problem,
+                       const ContractionOptions &options,
+                       const ContractionLayout &layout, const Target &target) {
   double outer = problem.outerPoints(problem.outer.size()),
          depth = problem.depth();
   double rows = problem.rows(), columns = problem.columns();
@@ -71,14 +82,7 @@ kernelbrain::strategy::estimateContraction(const ContractionProblem &problem,
   double cycles =
       rowTiles * panels * steps * stepCycles(problem, options, target);
   cycles += rowTiles * panels * depthBlocks * (30 + 2 * vectors);
-  double epilogue = 0;
-  for (const Node *node : problem.epilogue) {
-    if (node->varies >> problem.n & 1)
-      epilogue += node->kind == Node::Kind::Op &&
-                          StringRef(node->name).starts_with("math.")
-                      ? 25
-                      : 1;
-  }
+  double epilogue = epilogueCost(problem);
   cycles += rowTiles * panels * vectors * epilogue *
             (options.inlineEpilogue ? 0.7 : 0.8);
   if (options.packLeft) {
@@ -98,7 +102,16 @@ kernelbrain::strategy::estimateContraction(const ContractionProblem &problem,
   // The packed block of rows should stay in the second cache.
   if (layout.leftBytes > target.l2Bytes)
     cycles *= 1.1;
-  double compute = outer * cycles / target.clockHz;
+  return outer * cycles;
+}
+
+Estimate
+kernelbrain::strategy::estimateContraction(const ContractionProblem &problem,
+                                           const ContractionOptions &options,
+                                           const Target &target) {
+  const RowProgram &program = *problem.program;
+  ContractionLayout layout = layOut(problem, options);
+  double compute = cyclesOf(problem, options, layout, target) / target.clockHz;
 
   double footprint = 0;
   for (unsigned argument = 0; argument < program.shapes.size(); ++argument)
@@ -110,7 +123,8 @@ kernelbrain::strategy::estimateContraction(const ContractionProblem &problem,
   estimate.timeNs =
       1e9 * (std::max(compute, memory) + 0.5 * std::min(compute, memory));
   // Two fused operations of full width a cycle, at twice the nominal clock.
-  double flops = outer * rows * columns * depth;
+  double flops = double(problem.outerPoints(problem.outer.size())) *
+                 problem.rows() * problem.columns() * problem.depth();
   double lanes = double(target.vectorBytes()) / problem.laneBytes();
   estimate.boundNs = 1e9 * std::max(flops / (lanes * 4 * target.clockHz),
                                     outside / (16 * target.dramBytesPerSecond));
@@ -119,6 +133,8 @@ kernelbrain::strategy::estimateContraction(const ContractionProblem &problem,
   if (layout.workspaceBytes() > (256 << 20))
     estimate.rejection = "packed operands of " +
                          std::to_string(layout.workspaceBytes()) + " bytes";
+  double vectors = options.rows * options.vectors;
+  double epilogue = epilogueCost(problem);
   double code = vectors * (1 + options.unroll) +
                 (options.inlineEpilogue ? vectors : options.vectors) * epilogue;
   if (code > 4000)
@@ -344,10 +360,7 @@ void SpaceBuilder::addBlocks() {
 }
 
 void SpaceBuilder::addEpilogue() {
-  double work = 0;
-  for (const Node *node : problem.epilogue)
-    if (node->kind == Node::Kind::Op && (node->varies >> problem.n & 1))
-      work += StringRef(node->name).starts_with("math.") ? 25 : 1;
+  double work = epilogueCost(problem);
   if (work > 0)
     add("epilogue", {"inline", "loop"}, work > 6 ? "loop" : "inline",
         "what follows the sums: for all rows of a tile from registers, or row "

@@ -40,14 +40,21 @@ static double stepCycles(const ContractionProblem &problem,
     loads += 0.3 * options.rows;
   if (!options.packRight)
     loads += options.vectors;
+  // Wide panels come from the second cache.
+  double panel = layOut(problem, options).steps * options.vectors * bytes;
+  if (panel > target.l1Bytes)
+    loads += options.vectors;
   double latency = 4 * (problem.isProduct ? 1 : 2);
-  return std::max({operations / units, loads / 2, latency}) + 0.5;
+  // Loads hide behind operations, but not entirely.
+  double longest = std::max(operations / units, loads / 2);
+  double shortest = std::min(operations / units, loads / 2);
+  return std::max(longest + 0.15 * shortest, latency) + 0.5;
 }
 
 static double packCycles(const Node *node, OperandForm form, double elements,
                          int64_t lanes) {
-  double perElement = form == OperandForm::Along    ? 2.5 / lanes
-                      : form == OperandForm::Across ? 6.0 / lanes
+  double perElement = form == OperandForm::Along    ? 6.0 / lanes
+                      : form == OperandForm::Across ? 10.0 / lanes
                                                     : 2.5;
   return elements * perElement;
 }
@@ -201,6 +208,18 @@ private:
         space.knobs, [&](const Knob &each) { return each.name == name; });
     return found == space.knobs.end() ? nullptr : &*found;
   }
+  /// Steps of k that keep a packed panel in the second cache, or, unpacked, the
+  /// rows of the right operand in the first.
+  int64_t depthWanted(const ContractionOptions &options) const {
+    if (!options.packRight)
+      return 16;
+    return problem.depth() > 1024 ? 512 : 0;
+  }
+  /// Copies pay only if enough rows use them.
+  bool wantsRightPacked(int64_t tileRows) const {
+    return problem.rightForm != OperandForm::Along ||
+           problem.rows() > std::max<int64_t>(32, 2 * tileRows);
+  }
   void addTile();
   void addPacking();
   void addBlocks();
@@ -255,6 +274,8 @@ void SpaceBuilder::addTile() {
     options.vectors = vectors;
     options.packRight =
         problem.rightForm != OperandForm::Along || problem.rows() > 2 * rows;
+    options.kBlock = problem.k.size() == 1 ? depthWanted(options) : 0;
+    options.rowBlock = problem.rows() > 256 ? 128 : 0;
     double time = estimateContraction(problem, options, target).timeNs;
     if (least == 0 || time < least) {
       least = time;
@@ -330,9 +351,7 @@ void SpaceBuilder::addBlocks() {
   bool maySplit =
       problem.k.size() == 1 && (isStatic || problem.partialOutput());
   if (maySplit) {
-    int64_t wanted = depth > 1024 ? 512 : 0;
-    if (!best.packRight)
-      wanted = 16;
+    int64_t wanted = depthWanted(best);
     best.kBlock =
         addBlock("k_block", blocks({8, 16, 32, 64, 128, 256, 512, 1024}, depth),
                  wanted, "steps of k that one tile takes at once");

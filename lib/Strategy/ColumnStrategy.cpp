@@ -92,7 +92,7 @@ private:
   SearchSpace makeSpace(const RowKernel &kernel, const Target &target) const;
 
   // Bump the number with every change of the code or of the knobs.
-  std::string version = contentHash("columnwise 4");
+  std::string version = contentHash("columnwise 5");
 };
 } // namespace
 

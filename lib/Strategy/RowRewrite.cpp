@@ -271,44 +271,61 @@ static Node *atColumn(RowProgram &program, Node *node, int64_t column,
   return known[node] = made;
 }
 
-/// About the mean of the row: the mean of a few elements spread over it. The
-/// closer the two are, the less the difference of squares below cancels.
-static Node *sampleMean(RowProgram &program, Node *x) {
+static Node *compareFloats(RowProgram &program, arith::CmpFPredicate predicate,
+                           Node *a, Node *b) {
+  Builder builder(program.getContext());
+  NamedAttribute attribute = builder.getNamedAttr(
+      "predicate",
+      arith::CmpFPredicateAttr::get(program.getContext(), predicate));
+  return program.op("arith.cmpf", builder.getI1Type(), {a, b},
+                    builder.getDictionaryAttr(attribute));
+}
+
+static Node *medianOfThree(RowProgram &program, Node *a, Node *b, Node *c) {
+  auto pick = [&](arith::CmpFPredicate predicate, Node *x, Node *y) {
+    return program.op("arith.select", x->type,
+                      {compareFloats(program, predicate, x, y), x, y});
+  };
+  constexpr auto less = arith::CmpFPredicate::OLT;
+  constexpr auto greater = arith::CmpFPredicate::OGT;
+  return pick(greater, pick(less, a, b), pick(less, pick(greater, a, b), c));
+}
+
+/// A typical element of the row: the median of medians of nine elements spread
+/// over it (Tukey's ninther). Near the mean, so that the difference of squares
+/// below cancels little; and where most elements are equal, their value, which
+/// makes their deviations exact: equal deviations round alike, and such errors
+/// add up.
+static Node *sampleCenter(RowProgram &program, Node *x) {
   int64_t columns = program.columns().factor;
-  int64_t samples = columns >= 8 ? 8 : columns >= 4 ? 4 : 1;
   SmallVector<Node *> values;
+  int64_t samples = columns >= 9 ? 9 : columns >= 3 ? 3 : 1;
   for (int64_t sample = 0; sample < samples; ++sample) {
     llvm::DenseMap<Node *, Node *> known;
     values.push_back(atColumn(program, x, sample * columns / samples, known));
   }
   while (values.size() > 1) {
-    SmallVector<Node *> sums;
-    for (size_t pair = 0; pair < values.size(); pair += 2)
-      sums.push_back(
-          program.op("arith.addf", x->type, {values[pair], values[pair + 1]}));
-    values = sums;
+    SmallVector<Node *> medians;
+    for (size_t at = 0; at < values.size(); at += 3)
+      medians.push_back(
+          medianOfThree(program, values[at], values[at + 1], values[at + 2]));
+    values = medians;
   }
-  return program.op("arith.mulf", x->type,
-                    {values[0], program.floatConstant(1.0 / samples, x->type)});
+  return values.front();
 }
 
 /// The mean as s + sum(d) / n, where that does not cancel, else as sum(x) / n:
 /// each loses digits where the other does not.
 static Node *eitherMean(RowProgram &program, Node *about, Node *plain,
                         Node *sample) {
-  Builder builder(program.getContext());
   Type type = about->type;
   auto absolute = [&](Node *node) {
     return program.op("math.absf", type, {node});
   };
   Node *half = program.op("arith.mulf", type,
                           {absolute(sample), program.floatConstant(0.5, type)});
-  NamedAttribute predicate = builder.getNamedAttr(
-      "predicate", arith::CmpFPredicateAttr::get(program.getContext(),
-                                                 arith::CmpFPredicate::OGE));
   Node *isLarge =
-      program.op("arith.cmpf", builder.getI1Type(), {absolute(about), half},
-                 builder.getDictionaryAttr(predicate));
+      compareFloats(program, arith::CmpFPredicate::OGE, absolute(about), half);
   return program.op("arith.select", type, {isLarge, about, plain});
 }
 
@@ -329,7 +346,7 @@ combineMoments(std::unique_ptr<RowProgram> program) {
     Node *x = rewriter.copy(found->x);
     Node *inverse = rewriter.copy(found->inverse);
     Node *zero = target.floatConstant(0, type);
-    Node *first = sampleMean(target, x);
+    Node *first = sampleCenter(target, x);
     Node *d = target.op("arith.subf", type, {x, first});
     Node *sum = target.reduce(ReduceKind::AddF, d, zero);
     Node *squares = target.reduce(ReduceKind::AddF,

@@ -413,7 +413,7 @@ void SpaceBuilder::addAlgebra() {
   if (kernel.numerics.reassociate && hasMoments(*program))
     add("moments", {"separate", "one-sweep"}, "one-sweep",
         "sums of deviations in a sweep of their own, or with the mean about "
-        "a sample of the row, but for rows where they cancel",
+        "a typical element of the row, but for rows where they cancel",
         /*structural=*/true, "separate");
 }
 

@@ -106,6 +106,8 @@ def make_input(rng, shape, dtype, arguments):
     if arguments.edges and dtype == np.float32 and len(shape) > 1:
         return edge_values(rng, shape)
     values = rng.standard_normal(shape) * arguments.scale + arguments.shift
+    if arguments.sparse:
+        values[rng.random(shape) < 0.9] = arguments.shift
     if arguments.spread and len(shape) > 1:
         values[::3] /= arguments.scale
         values[1::3, shape[-1] // 16:] /= arguments.scale
@@ -165,6 +167,7 @@ def main():
     parser.add_argument("--index", type=int, help="the value of all integers")
     parser.add_argument("--scale", type=float, default=1.0)
     parser.add_argument("--shift", type=float, default=0.0)
+    parser.add_argument("--sparse", action="store_true", help="nine of ten floats are --shift")
     parser.add_argument("--spread", action="store_true", help="--scale not in every third row, and only in the first "
                         "elements of the next one")
     parser.add_argument("--offset", type=int, default=0, help="bytes of the results past a cache line")

@@ -70,6 +70,31 @@ int64_t kernelbrain::strategy::columnBufferBytes(const RowProgram &program,
   return bytes;
 }
 
+int64_t kernelbrain::strategy::columnParts(const RowProgram &program,
+                                           const RowOptions &options,
+                                           unsigned axis) {
+  int64_t extent = program.axes[axis].evaluate(program.dimHints);
+  return axis == program.vectorAxis ? llvm::divideCeil(extent, options.lanes)
+                                    : extent;
+}
+
+unsigned kernelbrain::strategy::columnSharedAxis(const RowProgram &program,
+                                                 const RowOptions &options) {
+  unsigned best = program.vectorAxis;
+  // Parts of rows cost a little more than whole ones.
+  double least =
+      1.1 * imbalance(columnParts(program, options, best), options.threads);
+  for (unsigned axis = 0; axis < program.numRowAxes; ++axis) {
+    double uneven =
+        imbalance(columnParts(program, options, axis), options.threads);
+    if (axis == program.vectorAxis || uneven >= least)
+      continue;
+    best = axis;
+    least = uneven;
+  }
+  return best;
+}
+
 int64_t kernelbrain::strategy::columnPanel(const RowProgram &program,
                                            const RowPlan &plan,
                                            const RowOptions &options,
@@ -79,7 +104,13 @@ int64_t kernelbrain::strategy::columnPanel(const RowProgram &program,
   int64_t perLane =
       std::max<int64_t>(1, columnBufferBytes(program, plan, columns));
   int64_t fits = std::max<int64_t>(1, panelBytes / perLane / strip) * strip;
-  return std::min(length, fits);
+  if (options.threads == 1 ||
+      columnSharedAxis(program, options) != program.vectorAxis)
+    return std::min(length, fits);
+  // As many for each thread.
+  int64_t panels =
+      llvm::alignTo(llvm::divideCeil(length, fits), options.threads);
+  return llvm::alignTo(llvm::divideCeil(length, panels), options.lanes);
 }
 
 //===----------------------------------------------------------------------===//
@@ -121,11 +152,14 @@ void ColumnEmitter::emitNest(bool nontemporal) {
   storesNontemporal = nontemporal;
   coordinates.assign(program.axes.size(), Value());
   scf::ForOp outermost;
+  unsigned shared = columnSharedAxis(program, options);
   for (unsigned axis = 0; axis < program.numRowAxes; ++axis) {
     if (axis == program.vectorAxis)
       continue;
-    auto loop = scf::ForOp::create(builder, loc, index(0),
-                                   extentValue(program.axes[axis]), index(1));
+    Value from = index(0), to = extentValue(program.axes[axis]);
+    if (axis == shared)
+      std::tie(from, to) = partOf(to);
+    auto loop = scf::ForOp::create(builder, loc, from, to, index(1));
     if (!outermost)
       outermost = loop;
     coordinates[axis] = loop.getInductionVar();
@@ -133,16 +167,8 @@ void ColumnEmitter::emitNest(bool nontemporal) {
   }
   emitScalars();
   int64_t length = program.axes[program.vectorAxis].factor;
-  int64_t whole = length / panel * panel;
-  if (whole == panel)
-    emitPanel(index(0), panel);
-  else
-    emitLoop(index(0), index(whole), panel, {}, [&](Value start, ValueRange) {
-      emitPanel(start, panel);
-      return Values();
-    });
-  if (whole != length)
-    emitPanel(index(whole), length - whole);
+  forSteps(index(0), length, panel, shared == program.vectorAxis,
+           [&](Value start, int64_t lanes) { emitPanel(start, lanes); });
   if (!nontemporal)
     return;
   if (outermost)

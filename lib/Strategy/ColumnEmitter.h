@@ -24,6 +24,12 @@ struct ColumnOptions {
 /// Bytes of stack that one lane of a panel takes.
 int64_t columnBufferBytes(const RowProgram &program, const RowPlan &plan,
                           const ColumnOptions &options);
+/// The axis that threads share: an outer one, or the vectors' if that gives
+/// them more even parts.
+unsigned columnSharedAxis(const RowProgram &program, const RowOptions &options);
+/// Parts of that axis.
+int64_t columnParts(const RowProgram &program, const RowOptions &options,
+                    unsigned axis);
 /// Lanes of the vector axis that are worked off before the next ones: so many
 /// that their buffers stay in the first cache.
 int64_t columnPanel(const RowProgram &program, const RowPlan &plan,

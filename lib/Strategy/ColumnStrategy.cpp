@@ -108,6 +108,21 @@ static int64_t registersFor(const ColumnVariant &variant) {
   return most * variant.columns.vectors;
 }
 
+static Estimate timeOf(const ColumnVariant &variant, const Target &target) {
+  Estimate estimate =
+      estimateRows(*variant.program, variant.plan, variant.decisions, target);
+  // Visits of the partial results, and what does not fit into registers.
+  estimate.timeNs *= 1 + 2.0 / variant.columns.chunk;
+  int64_t registers = target.hasFeature("avx512f") ? 32 : 16;
+  if (registersFor(variant) > registers)
+    estimate.timeNs *= 1.3;
+  const RowOptions &options = variant.decisions.options;
+  unsigned shared = columnSharedAxis(*variant.program, options);
+  estimate.timeNs *= imbalance(columnParts(*variant.program, options, shared),
+                               options.threads);
+  return estimate;
+}
+
 SearchSpace ColumnStrategy::makeSpace(const RowKernel &kernel,
                                       const Target &target) const {
   SearchSpace space = commonSpace(kernel, target);
@@ -148,20 +163,21 @@ SearchSpace ColumnStrategy::makeSpace(const RowKernel &kernel,
           int64_t(isLargeResult(program, number)),
           "write result " + std::to_string(number) + " past the caches");
   }
+  ColumnVariant chosen(kernel, space.defaultRecipe());
+  RowOptions &options = chosen.decisions.options;
+  double serialNs = timeOf(chosen, target).timeNs;
+  options.threads = target.threads;
+  unsigned shared = columnSharedAxis(*chosen.program, options);
+  addThreads(space, target, columnParts(*chosen.program, options, shared),
+             serialNs,
+             shared == chosen.program->vectorAxis ? "that share the columns"
+                                                  : "that share an outer axis");
   return space;
 }
 
 Estimate ColumnStrategy::estimate(kb::KernelOp kernel, const Target &target,
                                   const Recipe &recipe) const {
-  ColumnVariant variant(analyzeColumns(kernel, target), recipe);
-  Estimate estimate =
-      estimateRows(*variant.program, variant.plan, variant.decisions, target);
-  // Visits of the partial results, and what does not fit into registers.
-  estimate.timeNs *= 1 + 2.0 / variant.columns.chunk;
-  int64_t registers = target.hasFeature("avx512f") ? 32 : 16;
-  if (registersFor(variant) > registers)
-    estimate.timeNs *= 1.3;
-  return estimate;
+  return timeOf(ColumnVariant(analyzeColumns(kernel, target), recipe), target);
 }
 
 FailureOr<Instance> ColumnStrategy::instantiate(kb::KernelOp kernel,
@@ -184,6 +200,7 @@ FailureOr<Instance> ColumnStrategy::instantiate(kb::KernelOp kernel,
   instance.function =
       emitColumnProgram(*variant.program, variant.plan, options,
                         variant.columns, &fallback, kernel, module);
+  instance.threads = options.threads;
   int64_t stack =
       columnBufferBytes(*variant.program, variant.plan, variant.columns) *
       columnPanel(*variant.program, variant.plan, options, variant.columns);

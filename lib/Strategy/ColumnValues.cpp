@@ -22,6 +22,8 @@ Value ColumnEmitter::newBuffer(Type type) {
 }
 
 void ColumnEmitter::setUpBuffers() {
+  accumulators.clear();
+  buffers.clear();
   for (const Sweep &sweep : plan.sweeps) {
     for (const Node *node : sweep.reductions)
       for (Type type : accumulatorTypes(node, columns))

@@ -44,7 +44,7 @@ private:
   }
 
   /// Bump the number with every change of the code or of the knobs.
-  std::string version = contentHash("contraction 5");
+  std::string version = contentHash("contraction 6");
 };
 } // namespace
 
@@ -63,6 +63,7 @@ FailureOr<Instance> ContractionStrategy::instantiate(kb::KernelOp kernel,
   Instance instance;
   instance.function =
       ContractionEmitter(problem, options, kernel, module).run();
+  instance.threads = options.threads;
   instance.workspaceBytes = layOut(problem, options).workspaceBytes();
   instance.features = Json{{"strategy", "contraction"},
                            {"rows", options.rows},

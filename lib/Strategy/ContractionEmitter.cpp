@@ -21,6 +21,50 @@ static int64_t tileFor(int64_t width, int64_t lanes) {
 
 static int64_t cacheLines(int64_t bytes) { return llvm::alignTo(bytes, 64); }
 
+/// How much longer threads take that share `axis`, counting what several of
+/// them read or pack.
+static double slowdownOf(const ContractionProblem &problem,
+                         const ContractionOptions &options, unsigned axis,
+                         int64_t parts) {
+  double result = imbalance(parts, options.threads);
+  for (auto [node, isPacked] : {std::pair(problem.left, options.packLeft),
+                                std::pair(problem.right, options.packRight)}) {
+    if (node->varies >> axis & 1)
+      continue;
+    double uses = 1;
+    for (unsigned other = 0; other < problem.program->numRowAxes; ++other)
+      if (!(node->varies >> other & 1))
+        uses *= problem.extent(other);
+    result += (isPacked ? 16 : 4) * double(options.threads - 1) / uses;
+  }
+  return result;
+}
+
+/// Shares the axis that slows threads down least; the outermost of equal ones.
+static void chooseShares(ContractionLayout &layout,
+                         const ContractionProblem &problem,
+                         const ContractionOptions &options, int64_t panel) {
+  layout.threads = options.threads;
+  layout.slowdown = 0;
+  auto offer = [&](unsigned axis, int64_t step) {
+    int64_t parts = llvm::divideCeil(problem.extent(axis), step);
+    double slowdown = slowdownOf(problem, options, axis, parts);
+    if (layout.slowdown > 0 && slowdown >= layout.slowdown)
+      return;
+    layout.slowdown = slowdown;
+    layout.sharedAxis = axis;
+    layout.sharedStep = step;
+    layout.parts = parts;
+  };
+  for (unsigned axis : problem.outer)
+    offer(axis, 1);
+  offer(problem.n, panel);
+  if (problem.m)
+    offer(*problem.m, options.rows);
+  if (options.threads == 1)
+    layout.slowdown = 1;
+}
+
 ContractionLayout
 kernelbrain::strategy::layOut(const ContractionProblem &problem,
                               const ContractionOptions &options) {
@@ -28,22 +72,29 @@ kernelbrain::strategy::layOut(const ContractionProblem &problem,
   int64_t rows = llvm::alignTo(problem.rows(), options.rows);
   int64_t panel = options.vectors * options.lanes;
   int64_t columns = llvm::alignTo(problem.columns(), panel);
+  chooseShares(layout, problem, options, panel);
+  // Of one thread.
+  int64_t share =
+      llvm::divideCeil(layout.parts, options.threads) * layout.sharedStep;
+  int64_t ownRows = layout.sharedAxis == problem.m ? share : rows;
+  int64_t ownColumns = layout.sharedAxis == problem.n ? share : columns;
   auto block = [](int64_t wanted, int64_t all) {
     return wanted == 0 ? all : std::min(wanted, all);
   };
   layout.kBlock = block(options.kBlock, problem.depth());
   layout.steps = llvm::divideCeil(layout.kBlock, options.pairs ? 2 : 1);
-  layout.rowBlock = block(llvm::alignTo(options.rowBlock, options.rows), rows);
+  layout.rowBlock =
+      block(llvm::alignTo(options.rowBlock, options.rows), ownRows);
   layout.columnBlock =
-      block(llvm::alignTo(options.columnBlock, panel), columns);
-  auto isWhole = [&](int64_t wanted, std::optional<unsigned> axis) {
-    return !axis || (problem.program->axes[*axis].isStatic() &&
-                     wanted >= problem.extent(*axis));
+      block(llvm::alignTo(options.columnBlock, panel), ownColumns);
+  auto isWhole = [&](int64_t wanted, int64_t all,
+                     std::optional<unsigned> axis) {
+    return !axis || (problem.program->axes[*axis].isStatic() && wanted >= all);
   };
-  layout.splitsK =
-      problem.k.size() == 1 && !isWhole(layout.kBlock, problem.k.front());
-  layout.splitsRows = !isWhole(layout.rowBlock, problem.m);
-  layout.splitsColumns = !isWhole(layout.columnBlock, problem.n);
+  layout.splitsK = problem.k.size() == 1 &&
+                   !isWhole(layout.kBlock, problem.depth(), problem.k.front());
+  layout.splitsRows = !isWhole(layout.rowBlock, ownRows, problem.m);
+  layout.splitsColumns = !isWhole(layout.columnBlock, ownColumns, problem.n);
   layout.packsLeftOnce =
       options.packLeft && !layout.splitsK && !layout.splitsRows;
   layout.packsRightOnce =
@@ -64,6 +115,8 @@ kernelbrain::strategy::layOut(const ContractionProblem &problem,
   bool needsPartials = layout.splitsK && !problem.partialOutput();
   layout.partialBytes =
       needsPartials ? cacheLines(rows * columns * problem.laneBytes()) : 0;
+  layout.ownsPartials =
+      layout.sharedAxis != problem.m && layout.sharedAxis != problem.n;
   return layout;
 }
 
@@ -93,13 +146,25 @@ void ContractionEmitter::emitIf(Value condition, Thunk then, Thunk otherwise) {
   otherwise();
 }
 
-/// Runs the body on [0, end) in blocks.
-void ContractionEmitter::emitBlocks(Value end, int64_t block,
+/// Runs the body on a range in blocks.
+void ContractionEmitter::emitBlocks(Range all, int64_t block,
                                     function_ref<void(Range)> body) {
-  emitLoop(index(0), end, block, {}, [&](Value from, ValueRange) {
-    body({from, minIndex(addIndex(from, index(block)), end)});
+  emitLoop(all.from, all.to, block, {}, [&](Value from, ValueRange) {
+    body({from, minIndex(addIndex(from, index(block)), all.to)});
     return Values();
   });
+}
+
+/// The indices that the thread works off.
+ContractionEmitter::Range
+ContractionEmitter::rangeOf(std::optional<unsigned> axis) {
+  Value end = axisEnd(axis);
+  if (!thread || axis != layout.sharedAxis)
+    return {index(0), end};
+  Value step = index(layout.sharedStep);
+  Value count = arith::CeilDivUIOp::create(builder, loc, end, step);
+  auto [first, last] = partOf(count);
+  return {mulIndex(first, step), minIndex(mulIndex(last, step), end)};
 }
 
 /// A loop over a block of k, `steps` at once and the rest one by one.
@@ -151,11 +216,11 @@ ContractionEmitter::Values ContractionEmitter::emitDepth(Range k, int64_t steps,
 }
 
 /// Part of the workspace as elements of a type.
-Value ContractionEmitter::workspaceView(Type type, int64_t offset,
+Value ContractionEmitter::workspaceView(Type type, Value offset,
                                         int64_t bytes) {
-  Value workspace = builder.getBlock()->getArguments().back();
+  Value workspace = function.getArguments().back();
   auto view = MemRefType::get({bytes / elementBytes(type)}, type);
-  return memref::ViewOp::create(builder, loc, view, workspace, index(offset),
+  return memref::ViewOp::create(builder, loc, view, workspace, offset,
                                 ValueRange());
 }
 
@@ -178,14 +243,23 @@ void ContractionEmitter::setUpBuffers() {
            layout.rightWidth,
            layout.rightTile,
            {}};
+  auto own = [&](int64_t offset, int64_t bytes) {
+    Value at = index(offset);
+    return thread ? addIndex(at, mulIndex(thread, index(bytes))) : at;
+  };
+  Value packed = own(0, layout.packedBytes());
   if (options.packLeft)
-    left.buffer = workspaceView(packedType(left.node), 0, layout.leftBytes);
+    left.buffer =
+        workspaceView(packedType(left.node), packed, layout.leftBytes);
   if (options.packRight)
-    right.buffer = workspaceView(packedType(right.node), layout.leftBytes,
+    right.buffer = workspaceView(packedType(right.node),
+                                 addIndex(packed, index(layout.leftBytes)),
                                  layout.rightBytes);
   Type type = problem.reduction->type;
   if (layout.partialBytes)
-    partials = workspaceView(type, layout.leftBytes + layout.rightBytes,
+    partials = workspaceView(type,
+                             own(layout.threads * layout.packedBytes(),
+                                 layout.ownsPartials ? layout.partialBytes : 0),
                              layout.partialBytes);
   else if (layout.splitsK)
     partials = flat[program.numInputs + *problem.partialOutput()];
@@ -199,12 +273,13 @@ void ContractionEmitter::setUpBuffers() {
 void ContractionEmitter::emitOuter(size_t position) {
   Range whole{index(0), axisEnd(problem.k.back())};
   if (position == problem.leftOuter && layout.packsLeftOnce)
-    emitPack(left, whole, {index(0), axisEnd(problem.m)});
+    emitPack(left, whole, rangeOf(problem.m));
   if (position == problem.rightOuter && layout.packsRightOnce)
-    emitPack(right, whole, {index(0), axisEnd(problem.n)});
+    emitPack(right, whole, rangeOf(problem.n));
   if (position < problem.outer.size()) {
     unsigned axis = problem.outer[position];
-    emitLoop(index(0), axisEnd(axis), 1, {}, [&](Value at, ValueRange) {
+    Range range = rangeOf(axis);
+    emitLoop(range.from, range.to, 1, {}, [&](Value at, ValueRange) {
       axes[axis] = at;
       emitOuter(position + 1);
       return Values();
@@ -225,15 +300,15 @@ void ContractionEmitter::emitOuter(size_t position) {
 
 void ContractionEmitter::emitDepthBlock(Range k) {
   if (options.packLeft && !layout.splitsRows && !layout.packsLeftOnce)
-    emitPack(left, k, {index(0), axisEnd(problem.m)});
-  emitBlocks(axisEnd(problem.n), layout.columnBlock,
+    emitPack(left, k, rangeOf(problem.m));
+  emitBlocks(rangeOf(problem.n), layout.columnBlock,
              [&](Range columns) { emitColumnBlock(k, columns); });
 }
 
 void ContractionEmitter::emitColumnBlock(Range k, Range columns) {
   if (options.packRight && !layout.packsRightOnce)
     emitPack(right, k, columns);
-  emitBlocks(axisEnd(problem.m), layout.rowBlock,
+  emitBlocks(rangeOf(problem.m), layout.rowBlock,
              [&](Range rows) { emitRowBlock(k, columns, rows); });
 }
 

@@ -14,6 +14,9 @@
 //             all of the block of k, in registers
 //             epilogue and stores
 //
+// Threads share one of the axes, in whole register tiles; each packs what it
+// needs into a workspace of its own.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef KERNELBRAIN_LIB_STRATEGY_CONTRACTIONEMITTER_H
@@ -46,8 +49,17 @@ struct ContractionLayout {
   int64_t leftTile, rightTile;   ///< side of a transposed square
   int64_t leftWidth, rightWidth; ///< elements of a packed row
   int64_t leftBytes, rightBytes, partialBytes;
+  int64_t threads;
+  unsigned sharedAxis; ///< that threads share, in parts of `sharedStep`
+  int64_t sharedStep, parts;
+  /// How much longer the longest of them takes than its share, at the least
+  /// and with what several threads pack.
+  double slowdown;
+  bool ownsPartials; ///< each thread has some
+  int64_t packedBytes() const { return leftBytes + rightBytes; }
   int64_t workspaceBytes() const {
-    return leftBytes + rightBytes + partialBytes;
+    return threads * packedBytes() +
+           (ownsPartials ? threads : 1) * partialBytes;
   }
 };
 ContractionLayout layOut(const ContractionProblem &problem,
@@ -104,12 +116,13 @@ private:
   void emitDepthBlock(Range k);
   void emitColumnBlock(Range k, Range columns);
   void emitRowBlock(Range k, Range columns, Range rows);
-  void emitBlocks(Value end, int64_t block,
+  void emitBlocks(Range all, int64_t block,
                   llvm::function_ref<void(Range)> body);
+  Range rangeOf(std::optional<unsigned> axis);
   Value axisEnd(std::optional<unsigned> axis);
   Values emitDepth(Range k, int64_t steps, mlir::ValueRange inits,
                    DepthBody body);
-  Value workspaceView(mlir::Type type, int64_t offset, int64_t bytes);
+  Value workspaceView(mlir::Type type, Value offset, int64_t bytes);
   void emitIf(Value condition, Thunk then, Thunk otherwise);
   Value minIndex(Value a, Value b);
   Value subIndex(Value a, Value b);

@@ -128,13 +128,17 @@ kernelbrain::strategy::estimateContraction(const ContractionProblem &problem,
                   outside / target.dramBytesPerSecond;
   Estimate estimate;
   estimate.timeNs =
-      1e9 * (std::max(compute, memory) + 0.5 * std::min(compute, memory));
+      1e9 * (std::max(compute, memory) + 0.5 * std::min(compute, memory)) *
+          layout.slowdown / double(options.threads) +
+      (options.threads > 1 ? threadsNs : 0);
   // Two fused operations of full width a cycle, at twice the nominal clock.
   double flops = double(problem.outerPoints(problem.outer.size())) *
                  problem.rows() * problem.columns() * problem.depth();
   double lanes = double(target.vectorBytes()) / problem.laneBytes();
-  estimate.boundNs = 1e9 * std::max(flops / (lanes * 4 * target.clockHz),
-                                    outside / (16 * target.dramBytesPerSecond));
+  estimate.boundNs =
+      1e9 *
+      std::max(flops / (lanes * 4 * target.clockHz * double(target.threads)),
+               outside / (16 * target.dramBytesPerSecond));
   if (problem.isProduct && isa<IntegerType>(problem.reduction->type))
     estimate.boundNs /= 4; // dot products of narrow integers
   if (layout.workspaceBytes() > (256 << 20))
@@ -176,6 +180,7 @@ kernelbrain::strategy::contractionOptions(const ContractionProblem &problem,
   options.prefetch = integerKnob(recipe, "prefetch", 0);
   options.unroll = integerKnob(recipe, "unroll_k", 1);
   options.pairs = integerKnob(recipe, "pairs", 0);
+  options.threads = integerKnob(recipe, "threads", 1);
   options.inlineEpilogue = textKnob(recipe, "epilogue") != "loop";
   return options;
 }
@@ -192,6 +197,7 @@ public:
     addBlocks();
     addEpilogue();
     addMathKnobs(space, *problem.program, problem.numerics, target);
+    shareAmongThreads();
     return std::move(space);
   }
 
@@ -224,6 +230,7 @@ private:
   void addPacking();
   void addBlocks();
   void addEpilogue();
+  void shareAmongThreads();
   std::vector<KnobValue> blocks(std::vector<int64_t> sizes, int64_t all) const;
 
   const ContractionProblem &problem;
@@ -385,6 +392,15 @@ void SpaceBuilder::addEpilogue() {
         "what follows the sums: for all rows of a tile from registers, or row "
         "by row in a loop",
         /*structural=*/true);
+}
+
+void SpaceBuilder::shareAmongThreads() {
+  ContractionOptions options =
+      contractionOptions(problem, space.defaultRecipe());
+  double serialNs = estimateContraction(problem, options, target).timeNs;
+  options.threads = target.threads;
+  addThreads(space, target, layOut(problem, options).parts, serialNs,
+             "that share the tiles");
 }
 
 SearchSpace

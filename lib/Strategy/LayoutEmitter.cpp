@@ -6,21 +6,20 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace kernelbrain::strategy;
 using namespace kernelbrain;
 
-PiecePlan kernelbrain::strategy::planPiece(const RowProgram &program,
-                                           int64_t lanes) {
-  PiecePlan plan;
-  plan.program = &program;
+static void chooseReads(PiecePlan &plan, int64_t lanes) {
+  const RowProgram &program = *plan.program;
   unsigned along = program.vectorAxis;
   plan.isScalar = llvm::any_of(program.outputs, [&](const Output &output) {
     return !output.access.strides[along].isOne();
   });
   if (plan.isScalar)
-    return plan;
+    return;
   for (const Node *node : program.live()) {
     if (node->kind != Node::Kind::Input)
       continue;
@@ -48,6 +47,37 @@ PiecePlan kernelbrain::strategy::planPiece(const RowProgram &program,
       plan.gathered.erase(node);
     }
   }
+}
+
+/// Shares the axis that gives all threads as much to do; the outer one of
+/// equal ones.
+static void chooseShares(PiecePlan &plan, const RowOptions &options,
+                         const LayoutOptions &layout) {
+  const RowProgram &program = *plan.program;
+  double least = 0;
+  for (auto [axis, extent] : llvm::enumerate(program.axes)) {
+    int64_t step = 1;
+    if (axis == plan.tileAxis)
+      step = layout.blockColumns;
+    else if (axis == program.vectorAxis && !plan.isScalar)
+      step = plan.tileAxis ? layout.blockRows : options.lanes * options.unroll;
+    int64_t parts = llvm::divideCeil(extent.evaluate(program.dimHints), step);
+    double uneven = imbalance(parts, options.threads);
+    if (least > 0 && uneven >= least)
+      continue;
+    least = uneven;
+    plan.sharedAxis = axis;
+    plan.parts = parts;
+  }
+}
+
+PiecePlan kernelbrain::strategy::planPiece(const RowProgram &program,
+                                           const RowOptions &options,
+                                           const LayoutOptions &layout) {
+  PiecePlan plan;
+  plan.program = &program;
+  chooseReads(plan, options.lanes);
+  chooseShares(plan, options, layout);
   return plan;
 }
 
@@ -64,7 +94,7 @@ public:
       : ProgramEmitter(*pieces.front(), options, kernel, module),
         layout(layout) {
     for (const auto &program : pieces)
-      plans.push_back(planPiece(*program, options.lanes));
+      plans.push_back(planPiece(*program, options, layout));
   }
 
 private:
@@ -76,8 +106,7 @@ private:
   void emitTiles();
   void emitTile(Value row, Value column, int64_t height, int64_t count);
   void emitSlots(Slots &slots, Value tileColumn);
-  void forSteps(Value from, int64_t length, int64_t step,
-                llvm::function_ref<void(Value, int64_t)> body);
+  bool isShared(unsigned axis) const { return axis == plan->sharedAxis; }
 
   bool isVector(const Node *node) const {
     return !plan->isScalar && plan->program->variesAlongVectors(node);
@@ -96,22 +125,6 @@ private:
   bool storesNontemporal = false;
 };
 } // namespace
-
-/// Calls `body` with the start and the number of elements of each step; those
-/// after the last whole step come in one of their own.
-void LayoutEmitter::forSteps(Value from, int64_t length, int64_t step,
-                             llvm::function_ref<void(Value, int64_t)> body) {
-  int64_t whole = length / step * step;
-  if (whole == step)
-    body(from, step);
-  else if (whole)
-    emitLoop(index(0), index(whole), step, {}, [&](Value at, ValueRange) {
-      body(addIndex(from, at), step);
-      return Values();
-    });
-  if (whole != length)
-    body(addIndex(from, index(whole)), length - whole);
-}
 
 void LayoutEmitter::emitNest(bool nontemporal) {
   storesNontemporal = nontemporal;
@@ -137,13 +150,15 @@ void LayoutEmitter::emitAxes(unsigned axis) {
     slots.emplace_back(0, 0, index(0));
     return emitSlots(slots, {});
   }
-  emitLoop(index(0), extentValue(piece.axes[axis]), 1, {},
-           [&](Value at, ValueRange) {
-             coordinates[axis] = at;
-             emitAxes(axis + 1);
-             coordinates[axis] = nullptr;
-             return Values();
-           });
+  Value from = index(0), to = extentValue(piece.axes[axis]);
+  if (isShared(axis))
+    std::tie(from, to) = partOf(to);
+  emitLoop(from, to, 1, {}, [&](Value at, ValueRange) {
+    coordinates[axis] = at;
+    emitAxes(axis + 1);
+    coordinates[axis] = nullptr;
+    return Values();
+  });
 }
 
 Value LayoutEmitter::tailMask(int64_t count) {
@@ -162,7 +177,8 @@ void LayoutEmitter::emitRow() {
       scalars[node] = valueOf(node, none);
   int64_t lanes = options.lanes;
   forSteps(index(0), piece.axes[piece.vectorAxis].factor,
-           lanes * options.unroll, [&](Value first, int64_t count) {
+           lanes * options.unroll, isShared(piece.vectorAxis),
+           [&](Value first, int64_t count) {
              Slots slots;
              for (int64_t at = 0; at < count; at += lanes)
                slots.emplace_back(
@@ -187,20 +203,23 @@ void LayoutEmitter::emitTiles() {
   for (const Output &output : piece.outputs)
     line = std::max(line, 64 / elementBytes(output.node->type));
   auto block = [&](Value row, int64_t height, Value column, int64_t width) {
-    forSteps(row, height, line, [&](Value lineRow, int64_t lineHeight) {
-      forSteps(column, width, lanes, [&](Value at, int64_t count) {
-        forSteps(lineRow, lineHeight, lanes, [&](Value tileRow, int64_t rows) {
-          emitTile(tileRow, at, rows, count);
-        });
+    forSteps(row, height, line, false, [&](Value lineRow, int64_t lineHeight) {
+      forSteps(column, width, lanes, false, [&](Value at, int64_t count) {
+        forSteps(lineRow, lineHeight, lanes, false,
+                 [&](Value tileRow, int64_t rows) {
+                   emitTile(tileRow, at, rows, count);
+                 });
       });
     });
   };
-  forSteps(index(0), rows, layout.blockRows, [&](Value row, int64_t height) {
-    forSteps(index(0), columns, layout.blockColumns,
-             [&](Value column, int64_t width) {
-               block(row, height, column, width);
-             });
-  });
+  forSteps(index(0), rows, layout.blockRows, isShared(piece.vectorAxis),
+           [&](Value row, int64_t height) {
+             forSteps(index(0), columns, layout.blockColumns,
+                      isShared(*plan->tileAxis),
+                      [&](Value column, int64_t width) {
+                        block(row, height, column, width);
+                      });
+           });
 }
 
 /// One tile: `height` elements along the vectors, `count` vectors.

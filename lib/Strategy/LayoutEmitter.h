@@ -28,8 +28,11 @@ struct PiecePlan {
   std::optional<unsigned> tileAxis; ///< along which some inputs are contiguous
   std::set<const Node *> transposed;
   std::set<const Node *> gathered;
+  unsigned sharedAxis = 0; ///< that threads share
+  int64_t parts = 1;       ///< of it
 };
-PiecePlan planPiece(const RowProgram &program, int64_t lanes);
+PiecePlan planPiece(const RowProgram &program, const RowOptions &options,
+                    const LayoutOptions &layout);
 
 using Pieces = std::vector<std::unique_ptr<RowProgram>>;
 

@@ -43,7 +43,7 @@ public:
 
 private:
   // Bump the number with every change of the code or of the knobs.
-  std::string version = contentHash("layout 1");
+  std::string version = contentHash("layout 2");
 };
 } // namespace
 
@@ -131,7 +131,8 @@ SearchSpace LayoutStrategy::space(kb::KernelOp kernel,
   LayoutVariant variant(layout, space.defaultRecipe());
   bool hasTiles = false, hasRows = false;
   for (const auto &piece : variant.pieces) {
-    PiecePlan plan = planPiece(*piece, variant.decisions.options.lanes);
+    PiecePlan plan =
+        planPiece(*piece, variant.decisions.options, variant.layout);
     hasTiles |= plan.tileAxis.has_value();
     hasRows |= !plan.tileAxis && !plan.isScalar;
   }
@@ -156,6 +157,16 @@ SearchSpace LayoutStrategy::space(kb::KernelOp kernel,
   if (hasRows)
     add("unroll", {int64_t(1), int64_t(2), int64_t(4)}, int64_t(2),
         "vectors a step");
+  Recipe recipe = space.defaultRecipe();
+  int64_t parts = 1;
+  LayoutVariant chosen(layout, recipe);
+  chosen.decisions.options.threads = target.threads;
+  for (const auto &piece : chosen.pieces)
+    parts = std::max(
+        parts,
+        planPiece(*piece, chosen.decisions.options, chosen.layout).parts);
+  addThreads(space, target, parts, estimate(kernel, target, recipe).timeNs,
+             "that share the blocks");
   return space;
 }
 
@@ -164,13 +175,15 @@ Estimate LayoutStrategy::estimate(kb::KernelOp kernel, const Target &target,
   LayoutKernel layout = analyzeLayout(kernel, target);
   LayoutVariant variant(layout, recipe);
   Estimate sum;
+  const RowOptions &options = variant.decisions.options;
   for (const auto &piece : variant.pieces) {
     RowPlan rows = planRows(*piece, Keep::Nowhere);
     Estimate one = estimateRows(*piece, rows, variant.decisions, target);
-    PiecePlan plan = planPiece(*piece, variant.decisions.options.lanes);
+    PiecePlan plan = planPiece(*piece, options, variant.layout);
     // A gather loads an element at a time; a tile adds its shuffles.
     double slower = plan.isScalar ? 8 : plan.gathered.empty() ? 1 : 4;
-    sum.timeNs += one.timeNs * (plan.tileAxis ? 1.5 : 1) * slower;
+    sum.timeNs += one.timeNs * (plan.tileAxis ? 1.5 : 1) * slower *
+                  imbalance(plan.parts, options.threads);
     sum.boundNs += one.boundNs;
     if (sum.rejection.empty())
       sum.rejection = one.rejection;
@@ -193,6 +206,7 @@ FailureOr<Instance> LayoutStrategy::instantiate(kb::KernelOp kernel,
   Instance instance;
   instance.function = emitPieces(variant.pieces, variant.decisions.options,
                                  variant.layout, kernel, module);
+  instance.threads = variant.decisions.options.threads;
   bool isNontemporal =
       llvm::is_contained(variant.decisions.options.nontemporal, true);
   instance.features = Json{{"strategy", getName().str()},

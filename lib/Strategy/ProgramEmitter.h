@@ -40,7 +40,7 @@ protected:
   /// All loops. Called twice, in two arms, where some results are written past
   /// the caches if they start on a cache line.
   virtual void emitNest(bool nontemporal) = 0;
-  /// Buffers on the stack, ahead of all loops.
+  /// Buffers, each thread's own, ahead of all loops.
   virtual void setUpBuffers() {}
 
   // RowEmitter.cpp: the function and index arithmetic.
@@ -58,6 +58,19 @@ protected:
   Value mulIndex(Value a, Value b);
   Values emitLoop(Value from, Value to, int64_t step, mlir::ValueRange inits,
                   Body body);
+
+  // Threads.cpp
+  using Steps = llvm::function_ref<void(Value from, int64_t length)>;
+  void emitThreads(llvm::function_ref<void()> body);
+  /// Which of [0, count) are the thread's: all if there is only one.
+  std::pair<Value, Value> partOf(Value count);
+  /// Emits what only one of the threads may do. Nothing outside uses its
+  /// values.
+  void emitOnce(llvm::function_ref<void()> body);
+  /// Steps from `from` on, of which the last one may be shorter. `isShared`:
+  /// each thread takes some.
+  void forSteps(Value from, int64_t length, int64_t step, bool isShared,
+                Steps body);
 
   // RowReductions.cpp: combining values.
   Value combine(const Node *reduction, Value a, Value b);
@@ -90,6 +103,7 @@ protected:
   llvm::SmallVector<Value> dims; ///< dynamic dimensions
   llvm::DenseMap<const Node *, bool> fast;
   int64_t workspaceBytes = 0; ///< more than 0: the last argument
+  Value thread;               ///< the number of this one; null: the only one
 };
 
 /// An integer or index value as another integer or index type, sign extended;

@@ -27,7 +27,7 @@ enum class Tail { Mask, Scalar };
 struct RowOptions {
   int64_t lanes = 16;
   int64_t unroll = 4;
-  int64_t threads = 1; ///< rows are split over them
+  int64_t threads = 1; ///< that share an axis
   int64_t pack = 1;    ///< unrolled vectors computed side by side
   Keep keep = Keep::Nowhere;
   Tail tail = Tail::Mask;
@@ -71,6 +71,10 @@ RowPlan planRows(const RowProgram &program, Keep keep);
 /// The row axis that threads share: the longest at the tuned extents, the outer
 /// one of equal ones.
 unsigned threadedAxis(const RowProgram &program);
+
+/// How much longer than its share the thread with most of `parts` equal parts
+/// takes: 1 if all threads have as many.
+double imbalance(int64_t parts, int64_t threads);
 
 /// Bytes of an element in memory.
 int64_t elementBytes(mlir::Type type);

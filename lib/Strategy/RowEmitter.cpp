@@ -125,20 +125,6 @@ void ProgramEmitter::setUpArguments() {
 }
 
 void RowEmitter::setUpBuffers() {
-  if (options.threads == 1)
-    allocateRows();
-}
-
-/// The rows of `count` that are a thread's.
-std::pair<Value, Value> RowEmitter::partOf(Value count, Value thread) {
-  auto boundary = [&](Value number) -> Value {
-    return arith::DivUIOp::create(builder, loc, mulIndex(count, number),
-                                  index(options.threads));
-  };
-  return {boundary(thread), boundary(addIndex(thread, index(1)))};
-}
-
-void RowEmitter::allocateRows() {
   for (const auto &[node, row] : plan.kept) {
     if (row.output >= 0)
       continue;
@@ -184,20 +170,29 @@ func::FuncOp ProgramEmitter::run() {
       builder.getFunctionType(types, builder.getI32Type()));
   builder.setInsertionPointToStart(function.addEntryBlock());
   setUpArguments();
-  setUpBuffers();
+  bool hasThreads = options.threads > 1;
+  if (!hasThreads)
+    setUpBuffers();
+  auto emitAll = [&](bool nontemporal) {
+    emitThreads([&] {
+      if (hasThreads)
+        setUpBuffers();
+      emitNest(nontemporal);
+    });
+  };
   bool wantsNontemporal = llvm::is_contained(options.nontemporal, true);
   if (!wantsNontemporal) {
-    emitNest(false);
+    emitAll(false);
   } else if (Value isAligned = alignmentTest()) {
     auto choice = scf::IfOp::create(builder, loc, isAligned,
                                     /*withElseRegion=*/true);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(choice.thenBlock());
-    emitNest(true);
+    emitAll(true);
     builder.setInsertionPointToStart(choice.elseBlock());
-    emitNest(false);
+    emitAll(false);
   } else {
-    emitNest(true);
+    emitAll(true);
   }
   builder.setInsertionPointToEnd(&function.getBody().front());
   Value ok =
@@ -208,22 +203,13 @@ func::FuncOp ProgramEmitter::run() {
 
 void RowEmitter::emitNest(bool nontemporal) {
   OpBuilder::InsertionGuard guard(builder);
-  Operation *outermost = nullptr;
-  Value thread;
-  if (options.threads > 1) {
-    auto loop = scf::ParallelOp::create(builder, loc, ValueRange{index(0)},
-                                        ValueRange{index(options.threads)},
-                                        ValueRange{index(1)});
-    thread = loop.getInductionVars().front();
-    builder.setInsertionPoint(loop.getBody()->getTerminator());
-    allocateRows();
-  }
+  scf::ForOp outermost;
   rows.clear();
   unsigned shared = threadedAxis(program);
   for (unsigned axis = 0; axis < program.numRowAxes; ++axis) {
     Value from = index(0), to = extentValue(program.axes[axis]);
-    if (thread && axis == shared)
-      std::tie(from, to) = partOf(to, thread);
+    if (axis == shared)
+      std::tie(from, to) = partOf(to);
     auto loop = scf::ForOp::create(builder, loc, from, to, index(1));
     if (!outermost)
       outermost = loop;

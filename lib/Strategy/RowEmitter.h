@@ -19,8 +19,6 @@ private:
   // RowEmitter.cpp: the loop over rows.
   void emitNest(bool nontemporal) override;
   void setUpBuffers() override;
-  void allocateRows();
-  std::pair<Value, Value> partOf(Value count, Value thread);
   void emitRow(bool nontemporal);
   Value guardHolds(const Guard &guard);
   void emitFallback();
@@ -29,10 +27,15 @@ private:
   Value rowValue(Node *node);
 
   // RowSweep.cpp: sweeps over columns and reductions.
+  /// True if threads share the columns: there is only one row.
+  bool sharesColumns() const { return thread && program.numRowAxes == 0; }
   void emitSweep(const Sweep &sweep, unsigned number, bool nontemporal);
   void prepareSweep(const Sweep &sweep, unsigned number);
   void runSlots(const Sweep &sweep, llvm::MutableArrayRef<Slot> slots,
                 Values &accumulators);
+  void emitTail(llvm::function_ref<void()> body);
+  Values emitSteps(Value end, int64_t step, mlir::ValueRange accumulators,
+                   Body body);
   Values emitVectors(const Sweep &sweep, Values accumulators);
   Values emitDynamicVectors(const Sweep &sweep, Values accumulators,
                             Body unrolled);

@@ -159,14 +159,13 @@ Estimate kernelbrain::strategy::estimateRows(const RowProgram &program,
       (read + stores) *
       (share / target.dramBytesPerSecond +
        (1 - share) / (target.cacheBytesPerSecond * (isBig ? 1 : 4)));
-  // Half of the shorter one hides behind the longer one. Threads take a few
-  // microseconds to begin and to end.
-  double threads = options.threads;
+  // Half of the shorter one hides behind the longer one.
+  double threads = double(options.threads);
   Estimate estimate;
   estimate.timeNs =
       1e9 * (std::max(compute, memory) + 0.5 * std::min(compute, memory)) /
           threads +
-      (threads > 1 ? 4000 : 0);
+      (threads > 1 ? threadsNs : 0);
   estimate.boundNs = target.leastNs(footprint);
   if (codeSize(program, plan, options) > maxInstructions)
     estimate.rejection = "the unrolled code is too long";
@@ -192,10 +191,10 @@ public:
   SearchSpace run() {
     addWidths();
     addUnrolling();
-    addThreads();
     addMemory();
     addMathKnobs(space, *program, kernel.numerics, target);
     addAlgebra();
+    shareAmongThreads();
     return std::move(space);
   }
 
@@ -217,7 +216,7 @@ private:
   }
   void addWidths();
   void addUnrolling();
-  void addThreads();
+  void shareAmongThreads();
   void addMemory();
   void addAlgebra();
 
@@ -276,19 +275,21 @@ void SpaceBuilder::addUnrolling() {
         "the columns after the last whole vector", /*structural=*/true);
 }
 
-/// Each thread gets rows of its own.
-void SpaceBuilder::addThreads() {
-  if (program->numRowAxes == 0)
-    return;
-  int64_t rows =
-      program->axes[threadedAxis(*program)].evaluate(program->dimHints);
-  std::vector<KnobValue> numbers{int64_t(1)};
-  for (int64_t number = 2; number <= std::min(target.threads, rows); ++number)
-    if (number <= 8 || number % 8 == 0 || number == target.threads)
-      numbers.push_back(number);
-  if (numbers.size() > 1)
-    add("threads", numbers, numbers.back(), "that share the rows",
-        /*structural=*/true);
+/// Each thread gets rows of its own, or of a single row part of its columns.
+void SpaceBuilder::shareAmongThreads() {
+  RowDecisions decisions = rowDecisions(kernel, space.defaultRecipe());
+  RowPlan plan = planRows(*program, decisions.options.keep);
+  int64_t parts = 0;
+  if (program->numRowAxes > 0)
+    parts = program->axes[threadedAxis(*program)].evaluate(program->dimHints);
+  else if (!wantsReduction && plan.rowOutputs.empty() &&
+           program->guards.empty())
+    parts = program->columns().evaluate(program->dimHints) /
+            (decisions.options.lanes * decisions.options.unroll);
+  double serialNs = estimateRows(*program, plan, decisions, target).timeNs;
+  addThreads(space, target, parts, serialNs,
+             program->numRowAxes > 0 ? "that share the rows"
+                                     : "that share the columns");
 }
 
 bool kernelbrain::strategy::isLargeResult(const RowProgram &program,

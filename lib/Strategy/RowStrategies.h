@@ -28,6 +28,12 @@ SearchSpace rowSpace(const RowKernel &kernel, const Target &target,
 /// Those of them that do not depend on how loops nest: vector_bytes, how
 /// functions are approximated, and for reductions what rewriteProgram may do.
 SearchSpace commonSpace(const RowKernel &kernel, const Target &target);
+/// What threads take to begin and to end.
+constexpr double threadsNs = 4000;
+/// Adds a knob `threads` if `target` has some and there are `parts` for them to
+/// share. By default they are used where one thread takes long: `serialNs`.
+void addThreads(SearchSpace &space, const Target &target, int64_t parts,
+                double serialNs, const std::string &description);
 /// True if writing a result past the caches is likely to pay.
 bool isLargeResult(const RowProgram &program, unsigned number);
 

@@ -34,9 +34,12 @@ void RowEmitter::emitSweep(const Sweep &sweep, unsigned number,
         arith::RemUIOp::create(builder, loc, columns, index(options.lanes));
     bool isEven = program.columns().isStatic() &&
                   program.columns().factor % options.lanes == 0;
-    if (!isEven)
+    auto scalarTail = [&] {
       scalars = emitScalars(sweep, scalars,
                             arith::SubIOp::create(builder, loc, columns, rest));
+    };
+    if (!isEven)
+      emitTail(scalarTail);
   }
   finishReductions(sweep, scalars);
 }
@@ -69,6 +72,28 @@ void RowEmitter::runSlots(const Sweep &sweep, MutableArrayRef<Slot> slots,
   }
 }
 
+/// Emits what follows the steps that threads share. Without rows there are no
+/// accumulators.
+void RowEmitter::emitTail(llvm::function_ref<void()> body) {
+  if (sharesColumns())
+    emitOnce(body);
+  else
+    body();
+}
+
+/// The main loop over the columns up to `end`, a multiple of `step`.
+RowEmitter::Values RowEmitter::emitSteps(Value end, int64_t step,
+                                         ValueRange accumulators, Body body) {
+  Value from = index(0);
+  if (sharesColumns()) {
+    auto [first, last] =
+        partOf(arith::DivUIOp::create(builder, loc, end, index(step)));
+    from = mulIndex(first, index(step));
+    end = mulIndex(last, index(step));
+  }
+  return emitLoop(from, end, step, accumulators, body);
+}
+
 /// The columns in vectors: an unrolled loop, then what is left.
 RowEmitter::Values RowEmitter::emitVectors(const Sweep &sweep,
                                            Values accumulators) {
@@ -88,8 +113,7 @@ RowEmitter::Values RowEmitter::emitVectors(const Sweep &sweep,
     return emitDynamicVectors(sweep, accumulators, unrolled);
   int64_t count = columns.factor, column = count / step * step;
   if (column)
-    accumulators =
-        emitLoop(index(0), index(column), step, accumulators, unrolled);
+    accumulators = emitSteps(index(column), step, accumulators, unrolled);
   SmallVector<Slot, 0> slots;
   for (; column + lanes <= count; column += lanes)
     slots.emplace_back(lanes, slots.size(), index(column));
@@ -101,7 +125,8 @@ RowEmitter::Values RowEmitter::emitVectors(const Sweep &sweep,
                                            builder.getBoolVectorAttr(exists));
     slots.emplace_back(lanes, slots.size(), index(column), mask);
   }
-  runSlots(sweep, slots, accumulators);
+  if (!slots.empty())
+    emitTail([&] { runSlots(sweep, slots, accumulators); });
   return accumulators;
 }
 
@@ -115,8 +140,8 @@ RowEmitter::Values RowEmitter::emitDynamicVectors(const Sweep &sweep,
     return arith::SubIOp::create(builder, loc, count, rest);
   };
   Value mainEnd = wholeEnd(lanes * options.unroll);
-  accumulators = emitLoop(index(0), mainEnd, lanes * options.unroll,
-                          accumulators, unrolled);
+  accumulators =
+      emitSteps(mainEnd, lanes * options.unroll, accumulators, unrolled);
   bool masks = options.tail == Tail::Mask;
   auto single = [&](Value column, ValueRange old) {
     Values all(old);
@@ -129,8 +154,11 @@ RowEmitter::Values RowEmitter::emitDynamicVectors(const Sweep &sweep,
     runSlots(sweep, slot, all);
     return all;
   };
-  return emitLoop(mainEnd, masks ? count : wholeEnd(lanes), lanes, accumulators,
-                  single);
+  emitTail([&] {
+    accumulators = emitLoop(mainEnd, masks ? count : wholeEnd(lanes), lanes,
+                            accumulators, single);
+  });
+  return accumulators;
 }
 
 RowEmitter::Values RowEmitter::emitScalars(const Sweep &sweep,

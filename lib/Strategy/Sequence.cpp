@@ -260,6 +260,8 @@ FailureOr<Instance> SequenceBuilder::run() {
   Instance result;
   result.function = plan.function;
   result.workspaceBytes = packWorkspace(plan.function);
+  for (const WrittenPart &each : written)
+    result.threads = std::max(result.threads, each.instance.threads);
   result.features = Json{{"strategy", "sequence"},
                          {"parts", plan.parts.size()},
                          {"stock_parts", plan.parts.size() - written.size()}};
@@ -278,7 +280,7 @@ public:
   explicit SequenceStrategy(std::vector<const Strategy *> strategies)
       : strategies(std::move(strategies)) {
     // Bump the number with every change of the code or of the knobs.
-    std::string text = "sequence 1";
+    std::string text = "sequence 2";
     for (const Strategy *strategy : this->strategies)
       text += " " + strategy->getVersion().str();
     version = contentHash(text);

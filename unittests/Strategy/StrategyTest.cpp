@@ -124,3 +124,27 @@ TEST(StrategyTest, PackedOperandsLieInTheWorkspace) {
   EXPECT_EQ(workspace(1, 0), 4 * 16 * 32 * 4);
   EXPECT_EQ(workspace(1, 1), 4 * 16 * 32 * 4 + 3 * 32 * 32 * 4);
 }
+
+TEST(StrategyTest, ThreadsPackIntoWorkspacesOfTheirOwn) {
+  TestKernel test(productSource);
+  const StrategyLibrary library;
+  const Strategy &contraction = *library.find("contraction");
+  Target target = wideTarget();
+  target.threads = 2;
+  Recipe recipe = contraction.space(test.kernel(), target).defaultRecipe();
+  recipe.knobs["tile"] = "12x2";
+  recipe.knobs["pack_left"] = recipe.knobs["pack_right"] = int64_t(1);
+  auto build = [&](int64_t threads) {
+    recipe.knobs["threads"] = threads;
+    mlir::OwningOpRef<mlir::ModuleOp> module =
+        mlir::ModuleOp::create(mlir::UnknownLoc::get(&test.context));
+    auto instance =
+        contraction.instantiate(test.kernel(), target, recipe, *module);
+    EXPECT_TRUE(mlir::succeeded(instance));
+    EXPECT_EQ(instance->threads, threads);
+    return instance->workspaceBytes;
+  };
+  // Two of the four tiles of rows each, and all three panels of columns.
+  EXPECT_EQ(build(1), 4 * 16 * 32 * 4 + 3 * 32 * 32 * 4);
+  EXPECT_EQ(build(2), 2 * (2 * 16 * 32 * 4 + 3 * 32 * 32 * 4));
+}

@@ -10,9 +10,11 @@ status 1 if a result is NaN or infinite where the other one is not, if an intege
 """
 import argparse
 import ctypes
+import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 
@@ -24,7 +26,7 @@ import ciface  # noqa: E402
 
 HEAD = re.compile(r"kb\.kernel @k ins\((.*?)\)\s+outs\((.*?)\)(?: attributes \{.*?\})? \{\n", re.S)
 LOWER = """builtin.module(func.func(canonicalize,cse,arith-expand{include-bf16=true},llvm-request-c-wrappers),expand-strided-metadata,lower-affine,
-  func.func(convert-vector-to-scf),convert-scf-to-cf,convert-math-to-llvm,convert-math-to-libm,convert-vector-to-llvm,
+  func.func(convert-vector-to-scf),convert-scf-to-cf,%sconvert-math-to-llvm,convert-math-to-libm,convert-vector-to-llvm,
   convert-arith-to-llvm,convert-index-to-llvm,convert-ub-to-llvm,convert-cf-to-llvm,finalize-memref-to-llvm,
   convert-func-to-llvm,canonicalize,cse,reconcile-unrealized-casts)"""
 
@@ -59,13 +61,23 @@ def signature(source):
     return HEAD.search(source).groups()
 
 
-def build(path, folder, knobs, features, march, number, strategy):
-    base = f"{folder}/v{number}"
-    run("kb-test-strategy", path, f"--knobs={knobs}", f"--strategy={strategy}", f"--features={features}", output=base + ".mlir")
-    run("mlir-opt", base + ".mlir", f"--pass-pipeline={LOWER}", output=base + ".llvm.mlir")
+def build(path, arguments, knobs, number):
+    base = f"{arguments.folder}/v{number}"
+    run("kb-test-strategy", path, f"--knobs={knobs}", f"--strategy={arguments.strategy}",
+        f"--features={arguments.features}", f"--target-threads={arguments.target_threads}", output=base + ".mlir")
+    used = json.loads(knobs).get("threads", 1)
+    if ("scf.parallel" in pathlib.Path(base + ".mlir").read_text()) != (used > 1):
+        sys.exit(f"{knobs} does not have the threads that it should have")
+    steps = [] if used == 1 else [f"--convert-scf-to-openmp=num-threads={used}"]
+    run("mlir-opt", base + ".mlir", *steps, output=base + ".omp.mlir")
+    lower = LOWER % ("canonicalize,cse,convert-openmp-to-llvm," if used > 1 else "")
+    # Between passes, loops in scopes of allocas have too many blocks.
+    run("mlir-opt", base + ".omp.mlir", "--verify-each=false", f"--pass-pipeline={lower}", output=base + ".llvm.mlir")
     run("mlir-translate", "--mlir-to-llvmir", base + ".llvm.mlir", output=base + ".ll")
-    run("clang", "-O2", f"-march={march}", "-shared", "-fPIC", "-x", "ir", "-w", base + ".ll", "-o",
-        base + ".so", "-lm")
+    llvm = pathlib.Path(shutil.which("mlir-opt")).resolve().parents[1]
+    libraries = [] if used == 1 else ["-x", "none", f"{llvm}/lib/libomp.so.5"]
+    run("clang", "-O2", f"-march={arguments.march}", "-shared", "-fPIC", "-x", "ir", "-w", base + ".ll", "-o",
+        base + ".so", "-lm", *libraries)
     return base + ".so"
 
 
@@ -159,6 +171,7 @@ def main():
     parser.add_argument("--strategy", default="", help="the first that fits, if none is given")
     parser.add_argument("--features", default="avx512f,avx512vl")
     parser.add_argument("--march", default="native")
+    parser.add_argument("--target-threads", type=int, default=1, help="of the target; knobs say how many are used")
     parser.add_argument("--extents", type=int, nargs="*", default=[], help="of the dynamic dimensions of the inputs")
     parser.add_argument("--result-extents", type=int, nargs="*", default=[], help="of those of the results")
     parser.add_argument("--edges", action="store_true", help="NaN, infinities and the like in matrices")
@@ -195,8 +208,7 @@ def main():
     expected = stock.take()
     status = 0
     for number, knobs in enumerate(arguments.knobs or ["{}"]):
-        path = build(arguments.mlir, arguments.folder, knobs, arguments.features, arguments.march, number,
-                     arguments.strategy)
+        path = build(arguments.mlir, arguments, knobs, number)
         function = ctypes.CDLL(path)._mlir_ciface_k
         results = [guarded(array, arguments.offset) for array in empty]
         size = workspace_bytes(f"{arguments.folder}/v{number}.mlir", len(arrays) + len(empty))

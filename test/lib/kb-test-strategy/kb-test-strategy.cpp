@@ -28,6 +28,8 @@ static cl::opt<std::string> strategyName("strategy", cl::init(""),
 static cl::opt<std::string> knobs("knobs", cl::init("{}"),
                                   cl::desc("JSON object over the defaults"));
 static cl::opt<std::string> features("features", cl::init("avx512f,avx512vl"));
+static cl::opt<int64_t> threads("target-threads", cl::init(1),
+                                cl::desc("that the target has"));
 static cl::opt<std::string>
     mode("mode", cl::init("code"),
          cl::desc("code, program, mismatch, space, estimate or features"));
@@ -102,6 +104,7 @@ int main(int argc, char **argv) {
     return 1;
   Target target;
   target.chip = "generic";
+  target.threads = threads;
   for (llvm::StringRef feature : llvm::split(features.getValue(), ','))
     target.features.push_back(feature.str());
   strategy::StrategyLibrary library;

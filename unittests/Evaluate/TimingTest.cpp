@@ -60,6 +60,15 @@ TEST(Timing, ANoisyControlIsNotBelieved) {
   }
 }
 
+TEST(Timing, LargeFactorsAreSettledSoon) {
+  EXPECT_FALSE(isSettled(summarize(pairs(50, 0.02, 2), 1), true));
+  EXPECT_TRUE(isSettled(summarize(pairs(50, 0.02, 3), 1), true));
+  EXPECT_TRUE(isSettled(summarize(pairs(0.02, 0.02, 3), 1), true));
+  EXPECT_FALSE(isSettled(summarize(pairs(1.5, 0.02, 3), 1), true));
+  EXPECT_FALSE(isSettled(summarize(pairs(1.02, 0.02, 20), 1), true));
+  EXPECT_TRUE(isSettled(summarize(pairs(1.2, 0.001, 20), 1), true));
+}
+
 TEST(Timing, WaitingIsNotCharged) {
   std::vector<PairSample> samples = pairs(1.5, 0.01, 20);
   for (size_t k = 0; k < samples.size(); k += 2)

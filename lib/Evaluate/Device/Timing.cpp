@@ -94,6 +94,21 @@ TimingSummary summarize(const std::vector<PairSample> &samples, int control) {
   return summary;
 }
 
+bool isSettled(const TimingSummary &summary, bool full) {
+  if (summary.pairs < 3)
+    return false;
+  const Ratio &ratio = summary.ratio;
+  if (!full)
+    return summary.quiet && (ratio.high < 0.98 || ratio.low > 1.05);
+  // No decision hangs on the digits of a large factor, and its pairs are slow.
+  if (ratio.low > 4 || ratio.high < 0.25)
+    return summary.quiet;
+  // The last percent matters between rivals that are close.
+  bool isFar = ratio.low > 1.5 || ratio.high < 1 / 1.5;
+  return summary.quiet && summary.pairs >= 10 &&
+         ratio.high - ratio.low < (isFar ? 0.03 : 0.01) * ratio.middle;
+}
+
 double physicalFloorNs(double bytes, double cacheBytes, double bytesPerSecond) {
   return std::max(0.0, bytes - cacheBytes) / bytesPerSecond * 1e9;
 }
@@ -143,19 +158,6 @@ Outcome readSamples(const Json &reply, std::vector<PairSample> &samples,
     samples.push_back(sample);
   }
   return {};
-}
-
-/// True if more pairs would change nothing.
-bool isSettled(const TimingSummary &summary, bool full) {
-  if (summary.pairs < 3)
-    return false;
-  const Ratio &ratio = summary.ratio;
-  if (!full)
-    return summary.quiet && (ratio.high < 0.98 || ratio.low > 1.05);
-  // The last percent matters between rivals that are close.
-  bool isFar = ratio.low > 1.5 || ratio.high < 1 / 1.5;
-  return summary.quiet && summary.pairs >= 10 &&
-         ratio.high - ratio.low < (isFar ? 0.03 : 0.01) * ratio.middle;
 }
 
 /// A runner cannot claim more time than passed on the checker's clock, nor much

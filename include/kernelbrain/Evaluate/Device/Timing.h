@@ -48,6 +48,9 @@ Ratio lowerQuartile(const std::vector<double> &ratios);
 /// `control`: index of the control's partner, 0 (A) or 1 (B).
 TimingSummary summarize(const std::vector<PairSample> &samples, int control);
 
+/// True if more pairs would change nothing that is decided.
+bool isSettled(const TimingSummary &summary, bool full);
+
 /// Fewest nanoseconds that `bytes` can take if `cacheBytes` of them stay in
 /// cache and the rest crosses a memory bus of `bytesPerSecond`.
 double physicalFloorNs(double bytes, double cacheBytes, double bytesPerSecond);

@@ -21,22 +21,34 @@ static int64_t tileFor(int64_t width, int64_t lanes) {
 
 static int64_t cacheLines(int64_t bytes) { return llvm::alignTo(bytes, 64); }
 
+/// Multiplications and additions of vectors that take as long as to pack one,
+/// or to read it where it is.
+static double vectorCost(OperandForm form, bool isPacked) {
+  if (!isPacked)
+    return 4;
+  return form == OperandForm::Along    ? 12
+         : form == OperandForm::Across ? 20
+                                       : 80;
+}
+
 /// How much longer threads take that share `axis`, counting what several of
 /// them read or pack.
 static double slowdownOf(const ContractionProblem &problem,
                          const ContractionOptions &options, unsigned axis,
                          int64_t parts) {
+  const RowProgram &program = *problem.program;
   double result = imbalance(parts, options.threads);
-  for (auto [node, isPacked] : {std::pair(problem.left, options.packLeft),
-                                std::pair(problem.right, options.packRight)}) {
+  auto add = [&](const Node *node, double cost) {
     if (node->varies >> axis & 1)
-      continue;
+      return;
     double uses = 1;
-    for (unsigned other = 0; other < problem.program->numRowAxes; ++other)
+    for (unsigned other = 0; other < program.axes.size(); ++other)
       if (!(node->varies >> other & 1))
-        uses *= problem.extent(other);
-    result += (isPacked ? 16 : 4) * double(options.threads - 1) / uses;
-  }
+        uses *= double(problem.extent(other));
+    result += cost * double(options.threads - 1) / uses;
+  };
+  add(problem.left, vectorCost(problem.leftForm, options.packLeft));
+  add(problem.right, vectorCost(problem.rightForm, options.packRight));
   return result;
 }
 

@@ -68,9 +68,8 @@ std::pair<Value, Value> ProgramEmitter::partOf(Value count) {
 void ProgramEmitter::emitOnce(function_ref<void()> body) {
   if (!thread)
     return body();
-  Value isLast =
-      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, thread,
-                            index(options.threads - 1));
+  Value isLast = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                       thread, index(options.threads - 1));
   auto choice = scf::IfOp::create(builder, loc, isLast);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(choice.thenBlock());

@@ -37,8 +37,11 @@ template <typename Dialect> static bool holds(ModuleOp module) {
 }
 
 LogicalResult lowerThreads(ModuleOp module, int64_t threads) {
+  // Scopes of allocas that hold none go while they are of one block: later,
+  // canonicalization would keep the first of their blocks only.
   if (failed(runPipeline(module, "convert-scf-to-openmp{num-threads=" +
-                                     std::to_string(threads) + "}")))
+                                     std::to_string(threads) +
+                                     "},canonicalize")))
     return failure();
   // The end of the parallel region waits for all threads; once is enough.
   module.walk([](omp::WsloopOp loop) { loop.setNowait(true); });

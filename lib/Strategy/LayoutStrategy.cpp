@@ -43,7 +43,7 @@ public:
 
 private:
   // Bump the number with every change of the code or of the knobs.
-  std::string version = contentHash("layout 2");
+  std::string version = contentHash("layout 3");
 };
 } // namespace
 

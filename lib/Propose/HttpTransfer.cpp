@@ -7,7 +7,7 @@
 
 namespace kernelbrain::propose {
 
-constexpr long connectTimeoutMs = 10000;
+constexpr long connectTimeoutMs = 5000;
 
 HttpTransfer::HttpTransfer(CURLM *multi, const Endpoint &endpoint,
                            const std::string &key, std::string body,

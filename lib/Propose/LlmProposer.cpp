@@ -14,6 +14,9 @@ using search::Proposal;
 using search::ProposeContext;
 using search::StepKind;
 
+/// Less time is not enough for any answer.
+constexpr int64_t leastMs = 1000;
+
 LlmProposer::LlmProposer(LlmOptions options,
                          std::unique_ptr<ChatService> service,
                          int64_t spentTokens)
@@ -99,6 +102,16 @@ Result<ChatReply> LlmProposer::receive(Dialogue &dialogue) {
 // A dialogue
 //===----------------------------------------------------------------------===//
 
+/// What a slow model proposes takes time as well, and so does the built-in
+/// policy after a question in vain.
+int64_t LlmProposer::timeFor(const ProposeContext &context) const {
+  constexpr int64_t part = 3;
+  if (!context.wallNs)
+    return options.timeoutMs;
+  return std::min(options.timeoutMs,
+                  std::max(leastMs, *context.wallNs / 1000000 / part));
+}
+
 LlmProposer::Dialogue LlmProposer::begin(const ProposeContext &context) {
   Dialogue dialogue;
   if (!givenUp.empty()) {
@@ -106,16 +119,16 @@ LlmProposer::Dialogue LlmProposer::begin(const ProposeContext &context) {
     return dialogue;
   }
   ChatRequest &request = dialogue.request;
+  request.timeoutMs = timeFor(context);
+  if (request.timeoutMs < quickestMs) {
+    dialogue.refusal = "no time for an answer";
+    return dialogue;
+  }
   request.kernel = context.kernel->name;
   request.messages =
       makeQuestion(context, options.target, options.promptTokens);
   request.schema = patchSchema(context);
   request.replyTokens = options.replyTokens;
-  request.timeoutMs = options.timeoutMs;
-  // An answer after the end of the budget is of no use.
-  if (context.wallNs)
-    request.timeoutMs = std::min(
-        request.timeoutMs, std::max<int64_t>(1000, *context.wallNs / 1000000));
   send(dialogue);
   return dialogue;
 }
@@ -140,12 +153,17 @@ Result<Recipe> LlmProposer::converse(Dialogue &dialogue,
       dialogue.error = reply.error();
       return *dialogue.error;
     }
+    heard |= reply->outcome != ChatOutcome::TimedOut &&
+             reply->outcome != ChatOutcome::Unreachable;
     if (reply->outcome != ChatOutcome::Answered &&
         reply->outcome != ChatOutcome::Malformed) {
       failed(*reply);
       return Error{std::string(toString(reply->outcome)) + ": " + reply->error};
     }
     failures = 0;
+    if (reply->latencyMs > 0)
+      quickestMs = quickestMs ? std::min(quickestMs, reply->latencyMs)
+                              : reply->latencyMs;
     if (reply->finish == "refusal" || reply->finish == "content_filter")
       return Error{"refused: " + shortText(reply->text)};
     std::string error = unusable(*reply);
@@ -161,9 +179,9 @@ Result<Recipe> LlmProposer::converse(Dialogue &dialogue,
     }
     ChatRequest &request = dialogue.request;
     // The time of a question is that of all its answers together.
-    constexpr int64_t leastMs = 1000;
     request.timeoutMs -= reply->latencyMs;
-    if (repair == options.repairs || request.timeoutMs < leastMs)
+    if (repair == options.repairs ||
+        request.timeoutMs < std::max(leastMs, quickestMs))
       return Error{"no usable answer: " + error};
     if (reply->finish == "length" && request.replyTokens == options.replyTokens)
       request.replyTokens *= 2; // Thinking counts as well; raised once.
@@ -199,7 +217,8 @@ void LlmProposer::failed(const ChatReply &reply) {
     giveUp(reply.error);
     break;
   default:
-    if (++failures >= options.failuresInRow)
+    ++failures;
+    if (isGone())
       giveUp(std::to_string(failures) +
              " questions in a row failed, the last "
              "one " +
@@ -210,6 +229,14 @@ void LlmProposer::failed(const ChatReply &reply) {
 //===----------------------------------------------------------------------===//
 // The proposer
 //===----------------------------------------------------------------------===//
+
+/// Gives up a question that may be on its way.
+void LlmProposer::drop(Dialogue &dialogue) {
+  if (dialogue.handle)
+    if (Result<ChatReply> reply = service->cancel(*dialogue.handle))
+      charge(dialogue, *reply);
+  dialogue.handle.reset();
+}
 
 void LlmProposer::expect(const ProposeContext &context) {
   if (context.step != StepKind::Seed)
@@ -223,9 +250,7 @@ Proposal LlmProposer::forget(const ProposeContext &context) {
     return cost;
   Dialogue dialogue = std::move(it->second);
   expected.erase(it);
-  if (dialogue.handle)
-    if (Result<ChatReply> reply = service->cancel(*dialogue.handle))
-      charge(dialogue, *reply);
+  drop(dialogue);
   cost.tokens = dialogue.tokens;
   cost.microMoney = dialogue.microMoney;
   return cost;
@@ -242,10 +267,13 @@ Result<Proposal> LlmProposer::propose(const ProposeContext &context,
   } else {
     dialogue = std::move(it->second);
     expected.erase(it);
-    // Answers that came since may have left room.
-    if (!dialogue.handle && !dialogue.error &&
-        !dialogue.request.messages.empty())
-      send(dialogue);
+    if (isGone()) { // Nor does it answer what it was asked already.
+      drop(dialogue);
+      dialogue.refusal = givenUp;
+    } else if (!dialogue.handle && !dialogue.error &&
+               !dialogue.request.messages.empty()) {
+      send(dialogue); // Answers that came since may have left room.
+    }
   }
   Proposal proposal;
   proposal.proposer = "llm";

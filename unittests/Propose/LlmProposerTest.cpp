@@ -182,14 +182,18 @@ TEST_F(LlmProposerTest, DeniedMeansNotAskedAgain) {
 }
 
 TEST_F(LlmProposerTest, FourFailuresInARowAreEnough) {
-  LlmProposer proposer = make([](const ChatRequest &, int) {
-    return failedWith(ChatOutcome::TimedOut, "no reply in time");
-  });
-  int warnings = 0;
-  for (int i = 0; i < 10; ++i)
-    warnings += static_cast<int>(ask(proposer).warnings.size());
-  EXPECT_EQ(chat->requests.size(), 4u);
-  EXPECT_EQ(warnings, 1);
+  // Two are, of a server that was never heard of.
+  for (auto [first, most] : {std::pair(ChatOutcome::TimedOut, 2u),
+                             std::pair(ChatOutcome::Busy, 4u)}) {
+    LlmProposer proposer = make([first = first](const ChatRequest &, int n) {
+      return failedWith(n == 1 ? first : ChatOutcome::TimedOut, "no");
+    });
+    int warnings = 0;
+    for (int i = 0; i < 10; ++i)
+      warnings += static_cast<int>(ask(proposer).warnings.size());
+    EXPECT_EQ(chat->requests.size(), most);
+    EXPECT_EQ(warnings, 1);
+  }
   // One answer in between, and they are not in a row.
   LlmProposer other = make([](const ChatRequest &, int number) {
     return number % 4 == 0 ? answered(goodAnswer)
@@ -198,6 +202,38 @@ TEST_F(LlmProposerTest, FourFailuresInARowAreEnough) {
   for (int i = 0; i < 10; ++i)
     ask(other);
   EXPECT_EQ(chat->requests.size(), 10u);
+}
+
+TEST_F(LlmProposerTest, NobodyWaitsForAServerThatIsGivenUp) {
+  int awaited = 0;
+  LlmProposer proposer = make([&awaited](const ChatRequest &, int) {
+    ++awaited;
+    return failedWith(ChatOutcome::Unreachable, "gone");
+  });
+  for (context.question = 1; context.question <= 5; ++context.question)
+    proposer.expect(context);
+  context.question = 0;
+  for (int i = 0; i < 5; ++i)
+    EXPECT_EQ(ask(proposer).proposer, "builtin");
+  EXPECT_EQ(chat->requests.size(), 5u);
+  EXPECT_EQ(awaited, 2);
+  EXPECT_EQ(chat->cancelled, 3);
+}
+
+TEST_F(LlmProposerTest, AQuestionLeavesTimeAndIsNotAskedWithoutEnough) {
+  context.wallNs = 60000000000;
+  LlmProposer proposer = make([](const ChatRequest &, int) {
+    ChatReply reply = answered(goodAnswer);
+    reply.latencyMs = 5000;
+    return reply;
+  });
+  EXPECT_EQ(ask(proposer).proposer, "llm");
+  EXPECT_EQ(chat->requests[0].timeoutMs, 20000);
+  context.wallNs = 14000000000;
+  EXPECT_EQ(ask(proposer).fallback, "no time for an answer");
+  EXPECT_EQ(chat->requests.size(), 1u);
+  context.wallNs = 15000000000; // It is not given up.
+  EXPECT_EQ(ask(proposer).proposer, "llm");
 }
 
 TEST_F(LlmProposerTest, ALongKernelIsNotShown) {

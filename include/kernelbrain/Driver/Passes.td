@@ -90,7 +90,8 @@ def SearchPass : Pass<"kb-search", "::mlir::ModuleOp"> {
            "Money for a million tokens, prompt/reply, such as 0.25/2.0; empty: "
            "unknown">,
     Option<"llmTimeoutSeconds", "llm-timeout-seconds", "int64_t", "120",
-           "Longest wait for a reply of the model, retries included">,
+           "Longest wait for a reply of the model, retries included; no longer "
+           "than a third of what is left of budget-seconds">,
     Option<"llmPromptTokens", "llm-prompt-tokens", "int64_t", "3000",
            "Room for a prompt: what does not fit is left out">,
     Option<"llmReplyTokens", "llm-reply-tokens", "int64_t", "2048",

@@ -16,6 +16,7 @@ struct LlmOptions {
   double promptPrice = 0, replyPrice = 0;
   int repairs = 2;       ///< answers asked for after one that is of no use
   int failuresInRow = 4; ///< unanswered questions before the model is given up
+  int failuresAtFirst = 2; ///< the same, while nothing was ever heard of it
 };
 
 /// Asks a model for patches of measured recipes. What it cannot or does not
@@ -45,6 +46,7 @@ private:
   using Key = std::pair<std::string, uint64_t>; ///< kernel, question
 
   Dialogue begin(const search::ProposeContext &context);
+  int64_t timeFor(const search::ProposeContext &context) const;
   bool send(Dialogue &dialogue);
   Result<ChatReply> receive(Dialogue &dialogue);
   void charge(Dialogue &dialogue, const ChatReply &reply);
@@ -52,6 +54,11 @@ private:
   Result<Recipe> converse(Dialogue &dialogue,
                           const search::ProposeContext &context,
                           std::string &rationale);
+  bool isGone() const {
+    return failures >=
+           (heard ? options.failuresInRow : options.failuresAtFirst);
+  }
+  void drop(Dialogue &dialogue);
   void failed(const ChatReply &reply);
   void giveUp(const std::string &why);
 
@@ -62,6 +69,8 @@ private:
   int64_t spentTokens, spentMoney = 0;   ///< of settled requests
   int64_t openTokens = 0, openMoney = 0; ///< worst cases of those on their way
   int failures = 0;
+  bool heard = false;                ///< there is a server, whatever it said
+  int64_t quickestMs = 0;            ///< of all answers; 0: there was none
   std::string givenUp;               ///< why the model is not asked any more
   std::vector<std::string> warnings; ///< that no proposal has carried yet
 };

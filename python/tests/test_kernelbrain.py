@@ -53,6 +53,31 @@ func.func @sum(%a: tensor<6xi64>) -> tensor<i64> {
     (%x: i64, %s: i64) { %t = arith.addi %x, %s : i64 linalg.yield %t : i64 }
   return %r : tensor<i64>
 }
+func.func @scale(%a: tensor<4xf32>, %s: f32) -> (f32, tensor<4xf32>) {
+  %e = tensor.empty() : tensor<4xf32>
+  %f = linalg.fill ins(%s : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  %r = linalg.mul ins(%a, %f : tensor<4xf32>, tensor<4xf32>) outs(%e : tensor<4xf32>) -> tensor<4xf32>
+  return %s, %r : f32, tensor<4xf32>
+}
+func.func @scalars(%a: i1, %b: i8, %c: i16, %d: i32, %e: i64, %f: f64, %g: index)
+    -> (i1, i8, i16, i32, i64, f64, index) {
+  return %a, %b, %c, %d, %e, %f, %g : i1, i8, i16, i32, i64, f64, index
+}
+func.func @negate(%a: f64) -> f64 {
+  %r = arith.negf %a : f64
+  return %r : f64
+}
+func.func @is_odd(%a: i32) -> i1 {
+  %r = arith.trunci %a : i32 to i1
+  return %r : i1
+}
+func.func @half(%a: f16) {
+  return
+}
+func.func @halves(%a: tensor<4xf32>) -> (f16, tensor<4xf32>) {
+  %r = arith.constant 1.0 : f16
+  return %r, %a : f16, tensor<4xf32>
+}
 func.func @nothing(%a: tensor<6xi1>) {
   return
 }
@@ -138,8 +163,36 @@ class Calls(unittest.TestCase):
             with self.assertRaisesRegex(error, text):
                 add(*arguments)
 
+    def test_scalars(self):
+        a = np.arange(4, dtype=np.float32)
+        for scalar in (3.0, 3, np.float32(3), np.array(3, np.float32)):
+            same, scaled = self.library.scale(a, scalar)
+            self.assertEqual(same, 3.0)
+            np.testing.assert_array_equal(scaled, a * 3)
+        for values in ((True, -128, -2**15, -2**31, -2**63, 0.1, 7),
+                       (False, 127, 2**15 - 1, 2**31 - 1, 2**63 - 1, -0.0, -1)):
+            self.assertEqual(self.library.scalars(*values), values)
+        self.assertEqual(self.library.negate(np.float64(2.5)), -2.5)
+        self.assertEqual([self.library.is_odd(i) for i in (6, 7)], [False, True])
+
+    def test_scalars_that_do_not_fit(self):
+        a, fitting = np.zeros(4, np.float32), [True, 1, 1, 1, 1, 1.0, 1]
+        for error, text, function, arguments in (
+                (TypeError, "argument 1 of scale must be of f32, not f64", "scale", (a, np.float64(3))),
+                (TypeError, "argument 1 of scale must be of f32, not a bool", "scale", (a, True)),
+                (TypeError, "argument 1 of scale is a str", "scale", (a, "3")),
+                (ValueError, r"argument 1 of scale must be a scalar, not of shape \(4,\)", "scale", (a, a)),
+                (TypeError, "argument 0 of scalars must be of i1, not a int", "scalars", [1, *fitting[1:]]),
+                (ValueError, "argument 1 of scalars: 128 does not fit into i8", "scalars", [True, 128, *fitting[2:]]),
+                (TypeError, "argument 6 of scalars must be of index, not a float", "scalars", [*fitting[:6], 1.0]),
+                (TypeError, "argument 0 of half is a scalar of f16", "half", (1.0,)),
+                (TypeError, "result 0 of halves is a scalar of f16", "halves", (a,))):
+            with self.assertRaisesRegex(error, text):
+                self.library[function](*arguments)
+
     def test_names(self):
-        self.assertEqual(list(self.library), ["add", "square", "twice", "sum", "nothing"])
+        self.assertEqual(list(self.library), ["add", "square", "twice", "sum", "scale", "scalars", "negate", "is_odd",
+                                              "half", "halves", "nothing"])
         self.assertIn("add(n0x8xf32, 8xf32) -> ", repr(self.library))
         self.assertIn("add", dir(self.library))
         with self.assertRaisesRegex(AttributeError, "has no function 'subtract'"):

@@ -3,7 +3,7 @@ import ctypes
 import json
 import os
 
-from . import _tensors
+from . import _scalars, _tensors
 from ._errors import LoadError
 
 
@@ -61,9 +61,10 @@ class Library:
 
 
 class Function:
-    """One function. Calling it takes an array for each argument and gives an array, a tuple of them, or None.
+    """One function. Calling it takes a value for each argument and gives a value, a tuple of them, or None.
 
-    Arguments: NumPy arrays, or tensors of the CPU that speak DLPack. Element types must match. Extents must match where
+    Arguments: NumPy arrays, or tensors of the CPU that speak DLPack; for scalars also Python's numbers. Scalar results
+    are Python's numbers. Element types must match. Extents must match where
     they are static, and each other where the function says that they are the same. TypeError and ValueError otherwise;
     nothing has run then.
     """
@@ -73,9 +74,13 @@ class Function:
         self._arguments = signature["arguments"]
         self._results = signature["results"]
         self._entry = getattr(library, "_mlir_ciface_" + self.name)
-        self._entry.restype = None
-        fields = [(f"r{i}", _tensors.descriptor(len(r["shape"]))) for i, r in enumerate(self._results)]
-        self._result_struct = type("Results", (ctypes.Structure,), {"_fields_": fields})
+        fields = [(f"r{i}", _scalars.ctype(r["type"]) if r["is_scalar"] else _tensors.descriptor(len(r["shape"])))
+                  for i, r in enumerate(self._results)]
+        # A function whose C type cannot be written down is refused when it is called; its fields are never used.
+        self._result_struct = None if any(t is None for _, t in fields) else type("Results", (ctypes.Structure,),
+                                                                                  {"_fields_": fields})
+        self._by_value = len(fields) == 1 and self._results[0]["is_scalar"]
+        self._entry.restype = fields[0][1] if self._by_value else None
 
     def __str__(self):
         def types(values):
@@ -88,26 +93,35 @@ class Function:
     def __call__(self, *arguments):
         if len(arguments) != len(self._arguments):
             raise TypeError(f"{self.name} takes {len(self._arguments)} arguments ({len(arguments)} given)")
-        extents, views = {}, []
+        extents, views, passed = {}, [], []
         for i, (value, expected) in enumerate(zip(arguments, self._arguments)):
-            view = _tensors.view(value, f"argument {i} of {self.name}")
-            self._check(i, view, expected, extents)
+            where = f"argument {i} of {self.name}"
+            if expected["is_scalar"]:
+                passed.append(_scalars.pack(value, expected["type"], where))
+                continue
+            view = _tensors.view(value, where)
+            self._check(where, view, expected, extents)
             views.append(view)
+            passed.append(ctypes.byref(view.descriptor))
         make = _tensors.Maker(arguments)
         for i, result in enumerate(self._results):
-            make.check(result["type"], f"result {i} of {self.name}")
+            (_scalars.check if result["is_scalar"] else make.check)(result["type"], f"result {i} of {self.name}")
 
+        if self._by_value:
+            return _scalars.unpack(self._entry(*passed), self._results[0]["type"])
         results = self._result_struct()
-        pointers = [ctypes.byref(v.descriptor) for v in views]
         if self._results:
-            pointers.insert(0, ctypes.byref(results))
-        self._entry(*pointers)
+            passed.insert(0, ctypes.byref(results))
+        self._entry(*passed)
         owners = _tensors.Owners(views)
-        values = tuple(make(owners.take(getattr(results, f"r{i}"), r["type"])) for i, r in enumerate(self._results))
-        return values[0] if len(values) == 1 else values or None
+        values = []
+        for i, result in enumerate(self._results):
+            value, type_ = getattr(results, f"r{i}"), result["type"]
+            values.append(_scalars.unpack(value, type_) if result["is_scalar"] else make(owners.take(value, type_)))
+        return values[0] if len(values) == 1 else tuple(values) or None
 
-    def _check(self, i, view, expected, extents):
-        where = f"argument {i} of {self.name}"
+    @staticmethod
+    def _check(where, view, expected, extents):
         if view.type != {"index": "i64"}.get(expected["type"], expected["type"]):
             raise TypeError(f"{where} must be of {expected['type']}, not {view.type}")
         if len(view.shape) != len(expected["shape"]):

@@ -24,14 +24,31 @@ class SignatureError(Exception):
     """A module or function that this file cannot call."""
 
 
+def _split(text):
+    """The parts of `text` between commas that no bracket encloses."""
+    parts, depth = [""], 0
+    for char in text.replace("->", "  "):
+        depth += (char in "<({[") - (char in ">)}]")
+        if char == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += char
+    return [part.strip() for part in parts if part.strip()]
+
+
 def parse_tensors(text):
-    """[(shape, dtype)] of the ranked tensor types in `text`; a dynamic extent is -1."""
+    """[(shape, dtype)] of the ranked tensor types in `text`, a list of arguments or types; a dynamic extent is -1.
+    SignatureError if there is anything else in it, a scalar say."""
     found = []
-    for body in re.findall(r"tensor<([^<>]*)>", text):
-        *dims, name = body.split(",")[0].strip().split("x")
-        if name not in DTYPES:
-            raise SignatureError(f"element type '{name}' has no numpy form")
-        found.append(([-1 if d == "?" else int(d) for d in dims], DTYPES[name]))
+    for part in _split(text):
+        match = re.fullmatch(r"(?:%[\w$.-]+\s*:\s*)?(?:tensor<((?:(?:\d+|\?)x)*)([^,]*)(?:,.*)?>|(.*?))\s*(?:\{.*\})?"
+                             r"\s*(?:loc\(.*\))?", part, re.S)
+        dims, name, other = match.groups()
+        if other is not None:
+            raise SignatureError(f"'{other}' is no ranked tensor: only these can be passed")
+        if name.strip() not in DTYPES:
+            raise SignatureError(f"element type '{name}' has no numpy form here")
+        found.append(([-1 if d == "?" else int(d) for d in dims.split("x")[:-1]], DTYPES[name.strip()]))
     return found
 
 
@@ -40,10 +57,13 @@ def signature(path, function="main"):
     with open(path) as file:
         source = file.read()
     match = re.search(r"func\.func\s+(?:public\s+)?@" + re.escape(function) + r"\s*\((.*?)\)\s*(?:->\s*(.*?))?\s*"
-                      r"(?:attributes[^{]*)?\{\s*\n", source, re.S)
+                      r"(?:attributes\s*\{[^\n]*?\}\s*)?\{\s*\n", source, re.S)
     if not match:
         raise SignatureError(f"{path} has no function '@{function}' with a body")
-    return parse_tensors(match.group(1)), parse_tensors(match.group(2) or "")
+    results = match.group(2) or ""
+    if results.startswith("(") and results.endswith(")"):
+        results = results[1:-1]
+    return parse_tensors(match.group(1)), parse_tensors(results)
 
 
 def descriptor(rank):

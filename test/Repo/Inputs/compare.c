@@ -1,20 +1,27 @@
 // An entry like the one that upstream's lowering makes for a @main that doubles
-// its input. WRONG and NAN_FOR_ONE spoil an element, MUTATE the input, and
-// SHORT returns an element too few.
+// its input of ELEMENTs. WRONG and NAN_FOR_ONE spoil an element, FACTOR all of
+// them, MUTATE the input, and SHORT returns an element too few.
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 
+#ifndef ELEMENT
+#define ELEMENT float
+#endif
+#ifndef FACTOR
+#define FACTOR 1
+#endif
+
 typedef struct {
-  float *allocated, *aligned;
+  ELEMENT *allocated, *aligned;
   int64_t offset, sizes[1], strides[1];
 } Vector;
 
 void _mlir_ciface_main(Vector *result, Vector *input) {
   int64_t size = input->sizes[0];
-  float *out = malloc(size * sizeof(float)), *in = input->aligned;
+  ELEMENT *out = malloc(size * sizeof(ELEMENT)), *in = input->aligned;
   for (int64_t i = 0; i < size; ++i)
-    out[i] = 2 * in[i * input->strides[0]];
+    out[i] = 2 * FACTOR * in[i * input->strides[0]];
 #ifdef WRONG
   out[size - 1] *= 1.01f;
 #endif

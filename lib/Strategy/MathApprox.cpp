@@ -271,10 +271,35 @@ SmallVector<Value, 4> kernelbrain::strategy::emitLog(OpBuilder &builder,
                   y);
 }
 
+/// erf(x) = x + x P(x^2) near 0, 1 - e^R(|x|) elsewhere; P fitted in relative,
+/// R in absolute error of the result.
+static SmallVector<Value, 4> emitErfInPieces(OpBuilder &builder, Location loc,
+                                             ValueRange xs) {
+  static const float nearZero[] = {
+      0.12837915122509003f,   -0.3761252462863922f,  0.11282140761613846f,
+      -0.026778897270560265f, 0.005011945962905884f, -0.0006090268725529313f};
+  static const float logErfc[] = {
+      -0.0001774892007233575f, -1.1277495622634888f, -0.6370596885681152f,
+      -0.10403739660978317f,   0.02227710746228695f, -0.0030556130222976208f,
+      0.00019718230760190636f};
+  Calculator c(builder, loc, xs);
+  Pack x(xs);
+  Pack size = c.op<math::AbsFOp>(x);
+  Pack nearby = c.fma(c.polynomial(c.mul(x, x), nearZero), x, x);
+  Pack complement =
+      emitExp(builder, loc, c.polynomial(c.clampHigh(size, 4.0), logErfc),
+              {ExpForm::Flush, /*degree=*/6, /*nonPositive=*/true});
+  Pack away = c.sub(c.constant(1.0), complement);
+  Pack isNear = c.compare(arith::CmpFPredicate::OLT, size, c.constant(0.9));
+  return c.op<math::CopySignOp>(c.select(isNear, nearby, away), x);
+}
+
 SmallVector<Value, 4> kernelbrain::strategy::emitErf(OpBuilder &builder,
                                                      Location loc,
                                                      ValueRange xs,
                                                      int degree) {
+  if (degree == erfInPieces)
+    return emitErfInPieces(builder, loc, xs);
   // erf(t) = t P(2 t^2 / limit^2 - 1), fitted in absolute error under the
   // condition that the f32 result at the limit is exactly 1.
   static const float twelve[] = {

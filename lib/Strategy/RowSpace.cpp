@@ -2,6 +2,7 @@
 
 #include "RowRange.h"
 #include "RowStrategies.h"
+#include "kernelbrain/Strategy/MathApprox.h"
 
 #include "llvm/ADT/StringSwitch.h"
 
@@ -46,7 +47,10 @@ double kernelbrain::strategy::nodeCost(const RowProgram &program,
           .Case("math.exp", isF64 ? libm : exp)
           .Case("math.tanh", isF64 ? libm : exp + 30)
           .Case("math.log", isF64 ? libm : 28)
-          .Case("math.erf", isF64 ? libm : options.erfDegree + 5)
+          .Case("math.erf", isF64 ? libm
+                            : options.erfDegree == erfInPieces
+                                ? 32
+                                : options.erfDegree + 5)
           .Cases({"math.sqrt", "arith.divf"}, 10)
           .Case("math.rsqrt", 20)
           .Cases({"math.absf", "math.floor", "math.ceil", "math.round",
@@ -397,8 +401,12 @@ void kernelbrain::strategy::addMathKnobs(SearchSpace &space,
         int64_t(6));
   }
   if (hasMath(program, "math.erf"))
-    add("erf_degree", {int64_t(12), int64_t(13), int64_t(14)}, int64_t(13),
-        "of the polynomial for the error function", int64_t(14));
+    add("erf_degree",
+        {int64_t(12), int64_t(13), int64_t(14), int64_t(erfInPieces)},
+        int64_t(13),
+        "of the polynomial for the error function; 20: two polynomials and an "
+        "exponential, right to the last digits",
+        int64_t(erfInPieces));
 }
 
 void SpaceBuilder::addAlgebra() {

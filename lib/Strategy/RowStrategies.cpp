@@ -139,7 +139,7 @@ public:
   RowStrategy(StringRef name, bool wantsReduction)
       : name(name), wantsReduction(wantsReduction),
         // Bump the number with every change of the code or of the knobs.
-        version(contentHash(name.str() + " 9")) {}
+        version(contentHash(name.str() + " 10")) {}
 
   StringRef getName() const override { return name; }
   StringRef getVersion() const override { return version; }

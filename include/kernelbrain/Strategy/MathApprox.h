@@ -45,6 +45,10 @@ llvm::SmallVector<mlir::Value, 4> emitExp(mlir::OpBuilder &builder,
 llvm::SmallVector<mlir::Value, 4>
 emitLog(mlir::OpBuilder &builder, mlir::Location loc, mlir::ValueRange x);
 
+/// Stands for a degree of emitErf: two polynomials and an exponential, twice
+/// the work, 2 ulp.
+constexpr int erfInPieces = 20;
+
 /// Absolute error by degree: 12: 6e-7, 13: 3.5e-7, 14: 2.5e-7 (52, 25 and 12
 /// ulp for small arguments); exactly -1 and 1 beyond 3.85.
 llvm::SmallVector<mlir::Value, 4> emitErf(mlir::OpBuilder &builder,

@@ -107,6 +107,9 @@ TransferResult HttpTransfer::failure(CURLcode code) const {
   default: // A certificate or a protocol that is wrong stays so.
     break;
   }
+  const char *url = nullptr; // Has no password in it: see parseEndpoint.
+  if (curl_easy_getinfo(easy, CURLINFO_EFFECTIVE_URL, &url) == CURLE_OK && url)
+    result.error = std::string(url) + ": " + result.error;
   return result;
 }
 

@@ -84,6 +84,8 @@ def main():
 
     stream = torch.cuda.Stream()
     y.zero_()
+    x.mul_(1)  # a first use loads code, and waits for all streams
+    torch.cuda._sleep(1)
     torch.cuda.synchronize()
     with torch.cuda.stream(stream):
         torch.cuda._sleep(50_000_000)  # what comes behind it must wait

@@ -136,8 +136,8 @@ lowerKernel(const Kernel &description, kb::KernelOp payload,
     lowered.overLimit = checkSize(module, limits.operations);
   if (!lowered.overLimit.empty())
     return std::move(lowered);
-  if (verified)
-    verifyAccesses(module);
+  if (verified && failed(verifyAccesses(module)))
+    return failure();
   instance->function.setSymName(bodySymbol(description.name));
   if (instance->threads > 1) {
     lowered.features["threads"] = instance->threads;

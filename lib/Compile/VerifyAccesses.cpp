@@ -1,13 +1,16 @@
 //===- VerifyAccesses.cpp - Checks of memory accesses at run time ---------===//
 
 #include "Lowering.h"
+#include "kernelbrain/Transforms/Pipelines.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/Interfaces/RuntimeVerifiableOpInterface.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
 
@@ -38,16 +41,41 @@ std::string AccessVerifier::message(Operation *op, StringRef what) {
   return text;
 }
 
-/// How many elements a mask lets through in its only dimension, if that is
-/// known; null: all of the vector may be touched or none.
-static Value maskedCount(Value mask) {
-  auto create = mask.getDefiningOp<vector::CreateMaskOp>();
-  return create && create.getOperands().size() == 1 ? create.getOperands()[0]
-                                                    : Value();
+/// The lanes of a mask of one dimension, as the number of the first one that is
+/// active and the count from there to behind the last one. The count is not
+/// positive if no lane is active.
+static std::pair<Value, Value> activeLanes(OpBuilder &builder, Location loc,
+                                           Value mask) {
+  int64_t lanes = cast<VectorType>(mask.getType()).getDimSize(0);
+  if (auto create = mask.getDefiningOp<vector::CreateMaskOp>()) {
+    Value all = arith::ConstantIndexOp::create(builder, loc, lanes);
+    Value zero = arith::ConstantIndexOp::create(builder, loc, 0);
+    Value count = create.getOperands().front();
+    return {zero, arith::MinSIOp::create(builder, loc, count, all)};
+  }
+  auto type = VectorType::get({lanes}, builder.getI32Type());
+  auto constant = [&](ArrayRef<int32_t> values) -> Value {
+    return arith::ConstantOp::create(
+        builder, loc, DenseElementsAttr::get<int32_t>(type, values));
+  };
+  auto reduce = [&](vector::CombiningKind kind, Value active, Value other) {
+    Value chosen = arith::SelectOp::create(builder, loc, mask, active, other);
+    Value number = vector::ReductionOp::create(builder, loc, kind, chosen);
+    return arith::IndexCastOp::create(builder, loc, builder.getIndexType(),
+                                      number)
+        .getResult();
+  };
+  auto numbers = llvm::to_vector(llvm::seq<int32_t>(0, lanes));
+  auto ends = llvm::to_vector(llvm::seq<int32_t>(1, lanes + 1));
+  Value first = reduce(vector::CombiningKind::MINSI, constant(numbers),
+                       constant(static_cast<int32_t>(lanes)));
+  Value end = reduce(vector::CombiningKind::MAXSI, constant(ends), constant(0));
+  return {first, arith::SubIOp::create(builder, loc, end, first)};
 }
 
 /// Asserts that `count` elements from `indices` on, along the last dimensions
-/// of `base`, are inside. `count` has one value a dimension of the vector.
+/// of `base`, are inside. `counts` has one value a dimension of the vector; an
+/// access to no element is right wherever it is.
 void AccessVerifier::assertInside(Operation *op, Value base, ValueRange indices,
                                   ArrayRef<Value> counts) {
   auto type = dyn_cast<MemRefType>(base.getType());
@@ -72,11 +100,14 @@ void AccessVerifier::assertInside(Operation *op, Value base, ValueRange indices,
       require(arith::CmpIPredicate::slt, index, extent);
       continue;
     }
-    // An access to no element is right wherever it is.
-    Value count =
-        arith::MaxSIOp::create(builder, loc, counts[position - plain], zero);
+    Value count = counts[position - plain];
     Value end = arith::AddIOp::create(builder, loc, index, count);
     require(arith::CmpIPredicate::sle, end, extent);
+  }
+  for (Value count : counts) {
+    Value isEmpty = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::sle, count, zero);
+    inside = arith::OrIOp::create(builder, loc, inside, isEmpty);
   }
   if (inside)
     cf::AssertOp::create(builder, loc, inside,
@@ -96,13 +127,11 @@ static SmallVector<Value> extentsOf(Operation *op, VectorType type) {
 void AccessVerifier::assertMasked(Operation *op, Value base, ValueRange indices,
                                   Value mask) {
   OpBuilder builder(op);
-  Value count = maskedCount(mask);
-  if (count)
-    count = arith::MinSIOp::create(
-        builder, op->getLoc(), count,
-        extentsOf(op, cast<VectorType>(mask.getType())).front());
-  if (count)
-    assertInside(op, base, indices, {count});
+  auto [first, count] = activeLanes(builder, op->getLoc(), mask);
+  SmallVector<Value> from(indices);
+  from.back() =
+      arith::AddIOp::create(builder, op->getLoc(), from.back(), first);
+  assertInside(op, base, from, count);
 }
 
 void AccessVerifier::verify(Operation *op) {
@@ -123,7 +152,16 @@ void AccessVerifier::verify(Operation *op) {
       [&](Operation *access, StringRef what) { return message(access, what); });
 }
 
-void verifyAccesses(ModuleOp module) {
+LogicalResult verifyAccesses(ModuleOp module) {
+  // Transfers become accesses; what remains of them tests its bounds itself.
+  if (failed(runPipeline(module,
+                         "func.func(convert-vector-to-scf{full-unroll=true})")))
+    return failure();
+  RewritePatternSet transfers(module.getContext());
+  vector::populateVectorTransferLoweringPatterns(transfers,
+                                                 /*maxTransferRank=*/1);
+  if (failed(applyPatternsGreedily(module, std::move(transfers))))
+    return failure();
   SmallVector<Operation *> accesses;
   module.walk([&](Operation *op) {
     if (isa<memref::LoadOp, memref::StoreOp, vector::LoadOp, vector::StoreOp,
@@ -133,6 +171,7 @@ void verifyAccesses(ModuleOp module) {
   AccessVerifier verifier(module);
   for (Operation *op : accesses)
     verifier.verify(op);
+  return success();
 }
 
 } // namespace kernelbrain::compile

@@ -57,6 +57,55 @@ template <typename OpT, auto lower> struct LowerPack : OpRewritePattern<OpT> {
   bool takesSkipped;
 };
 
+/// Pads by negative amounts cut off first: buffers cannot begin before their
+/// memory.
+struct CutNegativePad : OpRewritePattern<tensor::PadOp> {
+  CutNegativePad(MLIRContext *context, bool takesSkipped)
+      : OpRewritePattern(context), takesSkipped(takesSkipped) {}
+
+  LogicalResult matchAndRewrite(tensor::PadOp op,
+                                PatternRewriter &rewriter) const override {
+    auto isCut = [](int64_t amount) {
+      return ShapedType::isStatic(amount) && amount < 0;
+    };
+    SmallVector<int64_t> low(op.getStaticLow()), high(op.getStaticHigh());
+    if ((isSkipped(op) && !takesSkipped) ||
+        (llvm::none_of(low, isCut) && llvm::none_of(high, isCut)))
+      return failure();
+    SmallVector<OpFoldResult> offsets;
+    SmallVector<int64_t> extents(op.getSourceType().getShape());
+    for (auto [extent, before, after] : llvm::zip(extents, low, high)) {
+      int64_t front = isCut(before) ? -before : 0;
+      int64_t back = isCut(after) ? -after : 0;
+      offsets.push_back(rewriter.getIndexAttr(front));
+      if (front + back == 0)
+        continue;
+      if (ShapedType::isDynamic(extent) || front + back > extent)
+        return rewriter.notifyMatchFailure(op,
+                                           "may cut off more than there is");
+      extent -= front + back;
+      before = front ? 0 : before;
+      after = back ? 0 : after;
+    }
+    SmallVector<OpFoldResult> sizes =
+        tensor::getMixedSizes(rewriter, op.getLoc(), op.getSource());
+    for (auto [size, extent] : llvm::zip(sizes, extents))
+      if (!ShapedType::isDynamic(extent))
+        size = rewriter.getIndexAttr(extent);
+    SmallVector<OpFoldResult> strides(low.size(), rewriter.getIndexAttr(1));
+    Value rest = tensor::ExtractSliceOp::create(
+        rewriter, op.getLoc(), op.getSource(), offsets, sizes, strides);
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getSourceMutable().assign(rest);
+      op.setStaticLow(low);
+      op.setStaticHigh(high);
+    });
+    return success();
+  }
+
+  bool takesSkipped;
+};
+
 struct DecomposePass : PassWrapper<DecomposePass, OperationPass<ModuleOp>> {
   MLIR_DEFINE_EXPLICIT_INTERNAL_INLINE_TYPE_ID(DecomposePass)
   StringRef getName() const override { return "Decompose"; }
@@ -78,7 +127,8 @@ struct DecomposePass : PassWrapper<DecomposePass, OperationPass<ModuleOp>> {
 
 void kernelbrain::populateDecomposePatterns(RewritePatternSet &patterns,
                                             bool takesSkipped) {
-  patterns.add<DecomposeSoftmax, LowerPack<linalg::PackOp, linalg::lowerPack>,
+  patterns.add<DecomposeSoftmax, CutNegativePad,
+               LowerPack<linalg::PackOp, linalg::lowerPack>,
                LowerPack<linalg::UnPackOp, linalg::lowerUnPack>>(
       patterns.getContext(), takesSkipped);
 }

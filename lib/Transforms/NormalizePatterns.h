@@ -18,7 +18,8 @@ void populateScalarPatterns(mlir::RewritePatternSet &patterns);
 void populateStructurePatterns(mlir::RewritePatternSet &patterns);
 
 /// Softmax and packs, which are no loops by themselves, become operations that
-/// are; those with the marker `kb.skip` only if `takesSkipped`.
+/// are, and pads by negative amounts slices and other pads; those with the
+/// marker `kb.skip` only if `takesSkipped`.
 void populateDecomposePatterns(mlir::RewritePatternSet &patterns,
                                bool takesSkipped);
 

@@ -1,7 +1,6 @@
 //===- ContractionSpace.cpp - Knobs and model of contractions -------------===//
 
 #include "ContractionSpace.h"
-#include "kernelbrain/Strategy/MathApprox.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -198,10 +197,6 @@ public:
     addBlocks();
     addEpilogue();
     addMathKnobs(space, *problem.program, problem.numerics, target);
-    // Beside the product an epilogue costs little: right digits come first.
-    for (Knob &knob : space.knobs)
-      if (knob.name == "erf_degree")
-        knob.otherwise = int64_t(erfInPieces);
     shareAmongThreads();
     return std::move(space);
   }

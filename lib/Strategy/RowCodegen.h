@@ -34,7 +34,7 @@ struct RowOptions {
   ExpForm expForm = ExpForm::Split;
   int expDegree = 5;
   bool expBase2 = false;
-  int erfDegree = 13;
+  int erfDegree = erfInPieces;
   int64_t prefetchRows = 0;            ///< rowwise: so many rows ahead; 0: none
   int64_t prefetchElements = 0;        ///< elementwise: so many columns ahead
   llvm::SmallVector<bool> nontemporal; ///< one an output

@@ -400,7 +400,8 @@ void kernelbrain::strategy::addMathKnobs(SearchSpace &space,
     add("exp_degree", degrees, int64_t(5), "of the polynomial for e^x",
         int64_t(6));
   }
-  if (hasMath(program, "math.erf"))
+  // Where 1 + erf cancels, the short polynomials keep too few digits.
+  if (hasMath(program, "math.erf") && numerics.approxMath)
     add("erf_degree",
         {int64_t(12), int64_t(13), int64_t(14), int64_t(erfInPieces)},
         int64_t(13),

@@ -95,7 +95,7 @@ void kernelbrain::strategy::decideMath(RowOptions &options,
                                       : ExpForm::Split;
   options.expBase2 = textKnob(recipe, "exp_base") == "2";
   options.expDegree = integerKnob(recipe, "exp_degree", 6);
-  options.erfDegree = integerKnob(recipe, "erf_degree", 14);
+  options.erfDegree = integerKnob(recipe, "erf_degree", erfInPieces);
   options.contract = numerics.contract;
 }
 
@@ -139,7 +139,7 @@ public:
   RowStrategy(StringRef name, bool wantsReduction)
       : name(name), wantsReduction(wantsReduction),
         // Bump the number with every change of the code or of the knobs.
-        version(contentHash(name.str() + " 10")) {}
+        version(contentHash(name.str() + " 11")) {}
 
   StringRef getName() const override { return name; }
   StringRef getVersion() const override { return version; }

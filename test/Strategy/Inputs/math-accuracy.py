@@ -24,7 +24,7 @@ LOWER = """builtin.module(func.func(canonicalize,cse,llvm-request-c-wrappers),ex
   convert-index-to-llvm,convert-cf-to-llvm,finalize-memref-to-llvm,convert-func-to-llvm,reconcile-unrealized-casts)"""
 COUNT = 1 << 20
 PLAIN = """#id = affine_map<(d0) -> (d0)>
-kb.kernel @k ins(%x: tensor<{n}xf32>) outs(%y: tensor<{n}xf32>) {{
+kb.kernel @k ins(%x: tensor<{n}xf32>) outs(%y: tensor<{n}xf32>) attributes {{numerics = #kb.numerics<approx_math = true>}} {{
   %0 = linalg.generic {{indexing_maps = [#id, #id], iterator_types = ["parallel"]}}
     ins(%x : tensor<{n}xf32>) outs(%y : tensor<{n}xf32>) {{
   ^bb0(%a: f32, %o: f32):
@@ -36,7 +36,7 @@ kb.kernel @k ins(%x: tensor<{n}xf32>) outs(%y: tensor<{n}xf32>) {{
 """
 ROW = """#id = affine_map<(d0) -> (d0)>
 #none = affine_map<(d0) -> ()>
-kb.kernel @k ins(%x: tensor<{n}xf32>) outs(%y: tensor<{n}xf32>) {{
+kb.kernel @k ins(%x: tensor<{n}xf32>) outs(%y: tensor<{n}xf32>) attributes {{numerics = #kb.numerics<approx_math = true>}} {{
   %low = arith.constant 0xFF800000 : f32
   %e = tensor.empty() : tensor<f32>
   %l = linalg.fill ins(%low : f32) outs(%e : tensor<f32>) -> tensor<f32>

@@ -267,6 +267,10 @@ void takeBaseline(OutputReference &reference, const void *data) {
 // Judging
 //===----------------------------------------------------------------------===//
 
+/// Sums in another order err as much as the baseline's, but elsewhere: products
+/// of 500 to 1400 terms were measured to err 1.6 times as much at their worst.
+constexpr double orderSlack = 2;
+
 Bound boundOf(const OutputReference &reference) {
   Bound bound;
   const OutputError &baseline = reference.baseline, &lower = reference.lower;
@@ -274,8 +278,8 @@ Bound boundOf(const OutputReference &reference) {
   double ulp = std::ldexp(1.0, -formatOf(type).mantissaBits);
   // Without a simulation its errors are 0.
   bound.relative =
-      std::max(1.5 * baseline.largest, conditioning * lower.largest);
-  bound.rms = std::max(1.5 * baseline.rms, conditioning * lower.rms);
+      std::max(orderSlack * baseline.largest, conditioning * lower.largest);
+  bound.rms = std::max(orderSlack * baseline.rms, conditioning * lower.rms);
   bool narrow = byteSize(type) == 2;
   if (narrow)
     bound.share =

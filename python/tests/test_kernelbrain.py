@@ -318,6 +318,7 @@ class Files(unittest.TestCase):
         tool = self.path("tool", f"""\
             #!{sys.executable}
             import os, time
+            time.sleep(0.5)  # by now whoever started this waits for it
             open({self.path('pid')!r}, "w").write(str(os.getpid()))
             time.sleep(60)
             """, executable=True)

@@ -121,9 +121,9 @@ def _run(name, arguments, source, progress=False):
             process.stdin.write(data)
 
     threads = [threading.Thread(target=f, daemon=True) for f in ([listen, feed] if data is not None else [listen])]
-    for thread in threads:
-        thread.start()
     try:
+        for thread in threads:
+            thread.start()
         output = process.stdout.read()
         status = process.wait()
     except BaseException:

@@ -44,7 +44,7 @@ private:
   }
 
   /// Bump the number with every change of the code or of the knobs.
-  std::string version = contentHash("contraction 10");
+  std::string version = contentHash("contraction 9");
 };
 } // namespace
 

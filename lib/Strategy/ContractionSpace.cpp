@@ -197,10 +197,6 @@ public:
     addBlocks();
     addEpilogue();
     addMathKnobs(space, *problem.program, problem.numerics, target);
-    // Beside the product this costs little: the last digits come first.
-    for (Knob &knob : space.knobs)
-      if (knob.name == "exp_degree")
-        knob.otherwise = *knob.safest;
     shareAmongThreads();
     return std::move(space);
   }

@@ -267,18 +267,6 @@ void takeBaseline(OutputReference &reference, const void *data) {
 // Judging
 //===----------------------------------------------------------------------===//
 
-/// Sums in another order err as much as the baseline's, but elsewhere: products
-/// of 500 to 1400 terms were measured to err 1.6 times as much at their worst.
-constexpr double orderSlack = 2;
-
-/// What the worst element may err in any case. Of few distinct elements (equal
-/// rows) the baseline's worst is luck: 8 ulp, 9.5e-7 for f32, are within what
-/// PyTorch's own tests allow. Results of 16 bits are held to their share too.
-static double leastLargest(ElementType type) {
-  return (byteSize(type) == 2 ? 4 : 8) *
-         std::ldexp(1.0, -formatOf(type).mantissaBits);
-}
-
 Bound boundOf(const OutputReference &reference) {
   Bound bound;
   const OutputError &baseline = reference.baseline, &lower = reference.lower;
@@ -286,8 +274,8 @@ Bound boundOf(const OutputReference &reference) {
   double ulp = std::ldexp(1.0, -formatOf(type).mantissaBits);
   // Without a simulation its errors are 0.
   bound.relative =
-      std::max(orderSlack * baseline.largest, conditioning * lower.largest);
-  bound.rms = std::max(orderSlack * baseline.rms, conditioning * lower.rms);
+      std::max(1.5 * baseline.largest, conditioning * lower.largest);
+  bound.rms = std::max(1.5 * baseline.rms, conditioning * lower.rms);
   bool narrow = byteSize(type) == 2;
   if (narrow)
     bound.share =
@@ -295,16 +283,15 @@ Bound boundOf(const OutputReference &reference) {
   // A result may hang on the least change of such inputs: that is no power.
   if (!reference.hasLower || reference.lostAbove > 0)
     return bound;
-  bound.hasPower =
-      lower.largest / 4 > std::max(bound.relative, leastLargest(type)) ||
-      lower.rms / 4 > std::max(bound.rms, 4 * ulp) ||
-      (narrow && lower.share / 4 > bound.share);
+  bound.hasPower = lower.largest / 4 > std::max(bound.relative, 4 * ulp) ||
+                   lower.rms / 4 > std::max(bound.rms, 4 * ulp) ||
+                   (narrow && lower.share / 4 > bound.share);
   return bound;
 }
 
 double allowedError(const OutputReference &reference) {
-  return std::max(boundOf(reference).relative,
-                  leastLargest(reference.argument.type));
+  double ulp = std::ldexp(1.0, -formatOf(reference.argument.type).mantissaBits);
+  return std::max(boundOf(reference).relative, 4 * ulp);
 }
 
 OutputError measureError(const OutputReference &reference, const void *data) {

@@ -80,7 +80,7 @@ constexpr double conditioning = 0x1p-10;
 
 /// The bound that one output of one set has to keep.
 struct Bound {
-  double relative = 0; ///< max(2 x baseline, conditioning), in tile scales
+  double relative = 0; ///< max(1.5 x baseline, conditioning), in tile scales
   double rms = 0;      ///< the same of the root mean square
   double share = 1;    ///< for 16-bit outputs; else 1
   /// A variant with products of the format below would be caught.

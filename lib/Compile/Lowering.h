@@ -24,10 +24,10 @@ mlir::LogicalResult lowerThreads(mlir::ModuleOp module, int64_t threads);
 mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module, const Target &target);
 
 /// Puts an assertion in front of every load and store, scalar or of vectors,
-/// also masked, whose message is the operation; lanes that a mask leaves out may
-/// lie anywhere. Transfers become such accesses, or test their bounds
-/// themselves. Other accesses (gathers, calls of intrinsics, what goes through a
-/// raw pointer) stay as they are. Fails if transfers cannot be taken apart.
+/// also masked, whose message is the operation; lanes that a mask leaves out
+/// may lie anywhere. Transfers become such accesses, or test their bounds
+/// themselves. Other accesses (gathers, calls of intrinsics, what goes through
+/// a raw pointer) stay as they are. Fails if transfers cannot be taken apart.
 mlir::LogicalResult verifyAccesses(mlir::ModuleOp module);
 
 /// A symbol's name for an element type of Core/Kernel.h, if there is one.

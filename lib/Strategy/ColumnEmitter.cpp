@@ -169,11 +169,8 @@ void ColumnEmitter::emitNest(bool nontemporal) {
   int64_t length = program.axes[program.vectorAxis].factor;
   forSteps(index(0), length, panel, shared == program.vectorAxis,
            [&](Value start, int64_t lanes) { emitPanel(start, lanes); });
-  if (!nontemporal)
-    return;
-  if (outermost)
-    builder.setInsertionPointAfter(outermost);
-  emitFence();
+  if (nontemporal)
+    emitFence(outermost);
 }
 
 /// What no sweep and no lane changes.

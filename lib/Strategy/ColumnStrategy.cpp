@@ -185,12 +185,9 @@ FailureOr<Instance> ColumnStrategy::instantiate(kb::KernelOp kernel,
                                                 const Recipe &recipe,
                                                 ModuleOp module) const {
   RowKernel columns = analyzeColumns(kernel, target);
-  if (!columns.mismatch.empty())
-    return kernel.emitError("strategy 'columnwise' does not apply: ")
-           << columns.mismatch;
-  std::string violation = makeSpace(columns, target).violation(recipe);
-  if (!violation.empty())
-    return kernel.emitError("illegal recipe: ") << violation;
+  if (failed(checkRecipe(kernel, recipe, getName(), columns.mismatch,
+                         [&] { return makeSpace(columns, target); })))
+    return failure();
   ColumnVariant variant(columns, recipe);
   const RowOptions &options = variant.decisions.options;
   Instance instance;

@@ -160,13 +160,10 @@ void ColumnEmitter::evaluate(const Sweep &sweep, Slots &slots) {
       scalarValue(node);
       continue;
     }
-    Values arguments;
     if (node->kind == Node::Kind::Op && isApproximated(*node)) {
-      for (Slot &slot : slots)
-        arguments.push_back(operandIn(node->operands[0], slot));
-      Values results = emitApproximation(*node, arguments, options.lanes);
-      for (auto [slot, result] : llvm::zip(slots, results))
-        slot.memo[node] = result;
+      approximateTogether(
+          node, slots, options.lanes,
+          [&](Node *operand, Slot &slot) { return operandIn(operand, slot); });
       continue;
     }
     for (Slot &slot : slots) {

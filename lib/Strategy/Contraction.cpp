@@ -53,12 +53,9 @@ FailureOr<Instance> ContractionStrategy::instantiate(kb::KernelOp kernel,
                                                      const Recipe &recipe,
                                                      ModuleOp module) const {
   ContractionProblem problem = analyzeContraction(kernel, target);
-  if (!problem.mismatch.empty())
-    return kernel.emitError("strategy 'contraction' does not apply: ")
-           << problem.mismatch;
-  SearchSpace knobs = spaceOf(problem, target);
-  if (std::string violation = knobs.violation(recipe); !violation.empty())
-    return kernel.emitError("illegal recipe: ") << violation;
+  if (failed(checkRecipe(kernel, recipe, getName(), problem.mismatch,
+                         [&] { return spaceOf(problem, target); })))
+    return failure();
   ContractionOptions options = contractionOptions(problem, recipe);
   Instance instance;
   instance.function =

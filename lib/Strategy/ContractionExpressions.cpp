@@ -98,11 +98,8 @@ void ContractionEmitter::evaluateAll(ArrayRef<Node *> nodes,
         evaluate(node, point);
       continue;
     }
-    Values arguments;
-    for (Point &point : points)
-      arguments.push_back(valueAt(node->operands[0], point));
-    Values results = emitApproximation(*node, arguments, points.front().lanes);
-    for (auto [point, result] : llvm::zip(points, results))
-      point.memo[node] = result;
+    approximateTogether(
+        node, points, points.front().lanes,
+        [&](Node *operand, Point &point) { return valueAt(operand, point); });
   }
 }

@@ -196,12 +196,9 @@ FailureOr<Instance> LayoutStrategy::instantiate(kb::KernelOp kernel,
                                                 const Recipe &recipe,
                                                 ModuleOp module) const {
   LayoutKernel layout = analyzeLayout(kernel, target);
-  if (!layout.mismatch.empty())
-    return kernel.emitError("strategy 'layout' does not apply: ")
-           << layout.mismatch;
-  std::string violation = space(kernel, target).violation(recipe);
-  if (!violation.empty())
-    return kernel.emitError("illegal recipe: ") << violation;
+  if (failed(checkRecipe(kernel, recipe, getName(), layout.mismatch,
+                         [&] { return space(kernel, target); })))
+    return failure();
   LayoutVariant variant(layout, recipe);
   Instance instance;
   instance.function = emitPieces(variant.pieces, variant.decisions.options,

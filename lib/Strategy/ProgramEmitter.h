@@ -47,8 +47,9 @@ protected:
   void setUpArguments();
   Value extentValue(const Extent &extent);
   Value alignmentTest();
-  /// Stores past the caches are ordered by a fence only.
-  void emitFence();
+  /// Stores past the caches are ordered by a fence only: here, or behind
+  /// `loops`.
+  void emitFence(mlir::Operation *loops = nullptr);
   /// The element that an access touches at the given coordinates, one an axis
   /// (null: zero), and at the given values of its dynamic operands.
   Value accessOffset(const Access &access, llvm::ArrayRef<Value> coordinates,
@@ -84,6 +85,18 @@ protected:
   Value emitOp(const Node &node, llvm::ArrayRef<Value> operands, int64_t lanes);
   Values emitApproximation(const Node &node, mlir::ValueRange arguments,
                            int64_t lanes);
+  /// The same of the operand of `node` in each slot, for all slots side by
+  /// side; kept in their memos.
+  template <typename Slots, typename OperandIn>
+  void approximateTogether(Node *node, Slots &&slots, int64_t lanes,
+                           OperandIn operandIn) {
+    Values arguments;
+    for (auto &slot : slots)
+      arguments.push_back(operandIn(node->operands[0], slot));
+    Values results = emitApproximation(*node, arguments, lanes);
+    for (auto [slot, result] : llvm::zip(slots, results))
+      slot.memo[node] = result;
+  }
   Value load(Value memref, Value offset, mlir::Type type, const Slot &slot);
   void store(Value value, Value memref, Value offset, const Slot &slot,
              bool nontemporal);

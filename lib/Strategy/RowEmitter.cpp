@@ -217,14 +217,13 @@ void RowEmitter::emitNest(bool nontemporal) {
     builder.setInsertionPoint(loop.getBody()->getTerminator());
   }
   emitRow(nontemporal);
-  if (!nontemporal)
-    return;
-  if (outermost)
-    builder.setInsertionPointAfter(outermost);
-  emitFence();
+  if (nontemporal)
+    emitFence(outermost);
 }
 
-void ProgramEmitter::emitFence() {
+void ProgramEmitter::emitFence(Operation *loops) {
+  if (loops)
+    builder.setInsertionPointAfter(loops);
   LLVM::CallIntrinsicOp::create(
       builder, loc, builder.getStringAttr("llvm.x86.sse.sfence"), ValueRange());
 }

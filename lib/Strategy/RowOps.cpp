@@ -87,12 +87,9 @@ void RowEmitter::evaluate(const Sweep &sweep, MutableArrayRef<Slot> slots) {
                     : emitOp(*node, operandsIn(node, slot), slot.lanes);
       continue;
     }
-    Values arguments;
-    for (Slot &slot : slots)
-      arguments.push_back(valueIn(node->operands[0], slot));
-    Values results = emitApproximation(*node, arguments, slots.front().lanes);
-    for (auto [slot, result] : llvm::zip(slots, results))
-      slot.memo[node] = result;
+    approximateTogether(
+        node, slots, slots.front().lanes,
+        [&](Node *operand, Slot &slot) { return valueIn(operand, slot); });
   }
 }
 

@@ -177,18 +177,29 @@ private:
 };
 } // namespace
 
+LogicalResult kernelbrain::strategy::checkRecipe(
+    kb::KernelOp kernel, const Recipe &recipe, StringRef strategy,
+    const std::string &mismatch, function_ref<SearchSpace()> space) {
+  if (!mismatch.empty())
+    return kernel.emitError("strategy '")
+           << strategy << "' does not apply: " << mismatch;
+  if (std::string violation = space().violation(recipe); !violation.empty())
+    return kernel.emitError("illegal recipe: ") << violation;
+  return success();
+}
+
 FailureOr<Instance> RowStrategy::instantiate(kb::KernelOp kernel,
                                              const Target &target,
                                              const Recipe &recipe,
                                              ModuleOp module) const {
   RowKernel rows = analyzeRows(kernel, target, wantsReduction);
-  if (!rows.mismatch.empty())
-    return kernel.emitError("strategy '")
-           << name << "' does not apply: " << rows.mismatch;
-  SearchSpace knobs = rowSpace(rows, target, wantsReduction);
-  knobs.strategy = name;
-  if (std::string violation = knobs.violation(recipe); !violation.empty())
-    return kernel.emitError("illegal recipe: ") << violation;
+  auto knobs = [&] {
+    SearchSpace result = rowSpace(rows, target, wantsReduction);
+    result.strategy = name;
+    return result;
+  };
+  if (failed(checkRecipe(kernel, recipe, name, rows.mismatch, knobs)))
+    return failure();
   RowDecisions decisions = rowDecisions(rows, recipe);
   auto program = rewriteProgram(*rows.program, decisions.rewrites);
   RowPlan plan = planRows(*program, decisions.options.keep);

@@ -22,6 +22,13 @@ RowKernel analyzeRows(kb::KernelOp kernel, const Target &target,
                       bool wantsReduction,
                       VectorsAlong along = VectorsAlong::Columns);
 
+/// Emits why `strategy` cannot write `recipe` for `kernel`: what does not fit
+/// (`mismatch`, if not empty), or the violation of its space.
+mlir::LogicalResult checkRecipe(kb::KernelOp kernel, const Recipe &recipe,
+                                llvm::StringRef strategy,
+                                const std::string &mismatch,
+                                llvm::function_ref<SearchSpace()> space);
+
 /// The knobs of `kernel` on `target`.
 SearchSpace rowSpace(const RowKernel &kernel, const Target &target,
                      bool wantsReduction);

@@ -43,6 +43,9 @@ std::string Target::key() const {
 }
 
 double Target::leastNs(double bytes) const {
+  // What stays in the second-level cache may cost nothing.
+  if (gpu)
+    return 1e9 * std::max(0.0, bytes - double(l2Bytes)) / dramBytesPerSecond;
   double cores = double(threads);
   if (!(peak.dram > 0)) {
     // Far above what one core was ever seen to move.
@@ -72,13 +75,22 @@ double Target::leastNs(double bytes) const {
   return 1e9 * seconds / cores;
 }
 
+bool operator==(const GpuLimits &a, const GpuLimits &b) {
+  return a.multiprocessors == b.multiprocessors &&
+         a.threadsPerMultiprocessor == b.threadsPerMultiprocessor &&
+         a.blocksPerMultiprocessor == b.blocksPerMultiprocessor &&
+         a.registersPerMultiprocessor == b.registersPerMultiprocessor &&
+         a.sharedBytesPerMultiprocessor == b.sharedBytesPerMultiprocessor &&
+         a.sharedBytesPerBlock == b.sharedBytesPerBlock;
+}
+
 bool operator==(const Target &a, const Target &b) {
   return a.kind == b.kind && a.chip == b.chip && a.features == b.features &&
          a.threads == b.threads && a.l1Bytes == b.l1Bytes &&
          a.l2Bytes == b.l2Bytes && a.l3Bytes == b.l3Bytes &&
          a.dramBytesPerSecond == b.dramBytesPerSecond &&
          a.cacheBytesPerSecond == b.cacheBytesPerSecond &&
-         a.clockHz == b.clockHz;
+         a.clockHz == b.clockHz && a.gpu == b.gpu;
 }
 
 Json toJson(const PeakBandwidth &peak) {
@@ -101,17 +113,45 @@ Result<PeakBandwidth> peakBandwidthFromJson(const Json &json) {
   return peak;
 }
 
+static Json toJson(const GpuLimits &gpu) {
+  return {{"multiprocessors", gpu.multiprocessors},
+          {"threads_per_multiprocessor", gpu.threadsPerMultiprocessor},
+          {"blocks_per_multiprocessor", gpu.blocksPerMultiprocessor},
+          {"registers_per_multiprocessor", gpu.registersPerMultiprocessor},
+          {"shared_bytes_per_multiprocessor", gpu.sharedBytesPerMultiprocessor},
+          {"shared_bytes_per_block", gpu.sharedBytesPerBlock}};
+}
+
+static Result<GpuLimits> gpuLimitsFromJson(const Json &json) {
+  GpuLimits gpu;
+  JsonReader reader(json, "gpu");
+  reader.required("multiprocessors", gpu.multiprocessors)
+      .required("threads_per_multiprocessor", gpu.threadsPerMultiprocessor)
+      .required("blocks_per_multiprocessor", gpu.blocksPerMultiprocessor)
+      .required("registers_per_multiprocessor", gpu.registersPerMultiprocessor)
+      .required("shared_bytes_per_multiprocessor",
+                gpu.sharedBytesPerMultiprocessor)
+      .required("shared_bytes_per_block", gpu.sharedBytesPerBlock);
+  if (Status status = reader.status(); !status)
+    return status.error();
+  return gpu;
+}
+
 Json toJson(const Target &target) {
-  return {{"kind", target.kind},
-          {"chip", target.chip},
-          {"features", target.features},
-          {"threads", target.threads},
-          {"l1_bytes", target.l1Bytes},
-          {"l2_bytes", target.l2Bytes},
-          {"l3_bytes", target.l3Bytes},
-          {"dram_bytes_per_second", jsonNumber(target.dramBytesPerSecond)},
-          {"cache_bytes_per_second", jsonNumber(target.cacheBytesPerSecond)},
-          {"clock_hz", jsonNumber(target.clockHz)}};
+  Json json = {
+      {"kind", target.kind},
+      {"chip", target.chip},
+      {"features", target.features},
+      {"threads", target.threads},
+      {"l1_bytes", target.l1Bytes},
+      {"l2_bytes", target.l2Bytes},
+      {"l3_bytes", target.l3Bytes},
+      {"dram_bytes_per_second", jsonNumber(target.dramBytesPerSecond)},
+      {"cache_bytes_per_second", jsonNumber(target.cacheBytesPerSecond)},
+      {"clock_hz", jsonNumber(target.clockHz)}};
+  if (target.gpu)
+    json["gpu"] = toJson(*target.gpu);
+  return json;
 }
 
 Result<Target> targetFromJson(const Json &json) {
@@ -129,6 +169,14 @@ Result<Target> targetFromJson(const Json &json) {
       .optional("clock_hz", target.clockHz);
   if (Status status = reader.status(); !status)
     return status.error();
+  if (auto gpu = json.find("gpu"); gpu != json.end()) {
+    Result<GpuLimits> limits = gpuLimitsFromJson(*gpu);
+    if (!limits)
+      return limits.error();
+    target.gpu = *limits;
+  }
+  if (target.isCuda() != target.gpu.has_value())
+    return Error{"target: expected a member 'gpu' for kind 'cuda' alone"};
   return target;
 }
 

@@ -19,6 +19,8 @@ static void findStrategies(ModuleKernel &entry, const StrategyLibrary &library,
                            const Target &target) {
   std::string reasons;
   for (const std::unique_ptr<Strategy> &candidate : library.all()) {
+    if (candidate->getTargetKind() != target.kind)
+      continue;
     std::string mismatch = candidate->mismatch(entry.op, target);
     if (mismatch.empty())
       entry.spaces.push_back(candidate->space(entry.op, target));

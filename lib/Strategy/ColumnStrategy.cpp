@@ -75,8 +75,8 @@ public:
   StringRef getName() const override { return "columnwise"; }
   StringRef getVersion() const override { return version; }
 
-  std::string mismatch(kb::KernelOp kernel,
-                       const Target &target) const override {
+  std::string findMismatch(kb::KernelOp kernel,
+                           const Target &target) const override {
     return analyzeColumns(kernel, target).mismatch;
   }
   SearchSpace space(kb::KernelOp kernel, const Target &target) const override {

@@ -14,8 +14,8 @@ public:
   StringRef getName() const override { return "contraction"; }
   StringRef getVersion() const override { return version; }
 
-  std::string mismatch(kb::KernelOp kernel,
-                       const Target &target) const override {
+  std::string findMismatch(kb::KernelOp kernel,
+                           const Target &target) const override {
     return analyzeContraction(kernel, target).mismatch;
   }
 

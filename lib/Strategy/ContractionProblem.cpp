@@ -287,10 +287,6 @@ kernelbrain::strategy::analyzeContraction(kb::KernelOp kernel,
                                           const Target &target) {
   ContractionProblem problem;
   problem.numerics = numericsOf(kernel);
-  if (target.kind != "host") {
-    problem.mismatch = "the target is not the host";
-    return problem;
-  }
   auto imported =
       importRowProgram(kernel, problem.mismatch, VectorsAlong::Anything);
   if (!imported)

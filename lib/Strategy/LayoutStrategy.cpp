@@ -32,8 +32,8 @@ public:
   StringRef getName() const override { return "layout"; }
   StringRef getVersion() const override { return version; }
 
-  std::string mismatch(kb::KernelOp kernel,
-                       const Target &target) const override;
+  std::string findMismatch(kb::KernelOp kernel,
+                           const Target &target) const override;
   SearchSpace space(kb::KernelOp kernel, const Target &target) const override;
   Estimate estimate(kb::KernelOp kernel, const Target &target,
                     const Recipe &recipe) const override;
@@ -54,8 +54,6 @@ static LayoutKernel analyzeLayout(kb::KernelOp kernel, const Target &target) {
   result.numerics = rows.numerics;
   if (rows.mismatch.empty())
     result.mismatch = "all its rows are contiguous";
-  else if (target.kind != "host")
-    result.mismatch = rows.mismatch;
   if (!result.mismatch.empty())
     return result;
   result.pieces = importPieces(kernel, result.mismatch);
@@ -89,8 +87,8 @@ LayoutVariant::LayoutVariant(const LayoutKernel &kernel, const Recipe &recipe)
     pieces.push_back(rewriteProgram(*piece, plain));
 }
 
-std::string LayoutStrategy::mismatch(kb::KernelOp kernel,
-                                     const Target &target) const {
+std::string LayoutStrategy::findMismatch(kb::KernelOp kernel,
+                                         const Target &target) const {
   return analyzeLayout(kernel, target).mismatch;
 }
 

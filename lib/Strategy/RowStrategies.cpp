@@ -27,10 +27,6 @@ RowKernel kernelbrain::strategy::analyzeRows(kb::KernelOp kernel,
                                              VectorsAlong along) {
   RowKernel result;
   result.numerics = numericsOf(kernel);
-  if (target.kind != "host") {
-    result.mismatch = "the target is not the host";
-    return result;
-  }
   result.program = importRowProgram(kernel, result.mismatch, along);
   if (!result.program)
     return result;
@@ -144,8 +140,8 @@ public:
   StringRef getName() const override { return name; }
   StringRef getVersion() const override { return version; }
 
-  std::string mismatch(kb::KernelOp kernel,
-                       const Target &target) const override {
+  std::string findMismatch(kb::KernelOp kernel,
+                           const Target &target) const override {
     return analyzeRows(kernel, target, wantsReduction).mismatch;
   }
 

@@ -289,10 +289,8 @@ public:
   StringRef getName() const override { return "sequence"; }
   StringRef getVersion() const override { return version; }
 
-  std::string mismatch(kb::KernelOp kernel,
-                       const Target &target) const override {
-    if (target.kind != "host")
-      return "the target is not the host";
+  std::string findMismatch(kb::KernelOp kernel,
+                           const Target &target) const override {
     return summarize(kernel, target).mismatch;
   }
 

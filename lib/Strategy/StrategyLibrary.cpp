@@ -7,6 +7,13 @@
 using namespace kernelbrain;
 using namespace kernelbrain::strategy;
 
+std::string Strategy::mismatch(kb::KernelOp kernel,
+                               const Target &target) const {
+  if (target.kind != getTargetKind())
+    return "it writes code for '" + getTargetKind().str() + "'";
+  return findMismatch(kernel, target);
+}
+
 StrategyLibrary::StrategyLibrary() {
   strategies.push_back(createRowwiseStrategy());
   strategies.push_back(createElementwiseStrategy());

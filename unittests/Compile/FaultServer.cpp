@@ -85,7 +85,7 @@ class FaultStrategy : public strategy::Strategy {
 public:
   llvm::StringRef getName() const override { return "fault"; }
   llvm::StringRef getVersion() const override { return "1"; }
-  std::string mismatch(kb::KernelOp, const Target &) const override {
+  std::string findMismatch(kb::KernelOp, const Target &) const override {
     return "";
   }
   SearchSpace space(kb::KernelOp, const Target &) const override {
@@ -129,7 +129,7 @@ private:
 class NeverStrategy : public FaultStrategy {
 public:
   llvm::StringRef getName() const override { return "never"; }
-  std::string mismatch(kb::KernelOp, const Target &) const override {
+  std::string findMismatch(kb::KernelOp, const Target &) const override {
     return "the moon is full";
   }
 };

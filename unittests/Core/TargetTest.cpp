@@ -20,6 +20,30 @@ TEST(Target, RoundTrips) {
   EXPECT_FALSE(targetFromJson({{"kind", "host"}}));
 }
 
+TEST(Target, GpusRoundTrip) {
+  for (const std::string &chip : cudaChips()) {
+    Result<Target> target = makeCudaTarget(chip);
+    ASSERT_TRUE(target) << chip;
+    Json json = toJson(*target);
+    Result<Target> back = targetFromJson(*parseJson(dumpJson(json)));
+    ASSERT_TRUE(back) << chip;
+    EXPECT_TRUE(*back == *target);
+    json["gpu"].erase("multiprocessors");
+    EXPECT_FALSE(targetFromJson(json));
+    json.erase("gpu");
+    EXPECT_FALSE(targetFromJson(json)) << "a GPU without limits";
+  }
+  Result<Target> unknown = makeCudaTarget("sm_1");
+  ASSERT_FALSE(unknown);
+  EXPECT_NE(unknown.error().message.find("sm_90a"), std::string::npos);
+}
+
+TEST(Target, GpusMoveWhatTheirCacheDoesNotHold) {
+  Target target = *makeCudaTarget("sm_90a");
+  EXPECT_EQ(target.leastNs(double(target.l2Bytes)), 0);
+  EXPECT_DOUBLE_EQ(target.leastNs(double(target.l2Bytes) + 4.8e9), 1e6);
+}
+
 TEST(Target, VectorsFollowFeatures) {
   Target target;
   EXPECT_EQ(target.vectorBytes(), 16);

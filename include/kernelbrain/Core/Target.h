@@ -6,6 +6,7 @@
 #include "kernelbrain/Support/Json.h"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,21 +18,35 @@ struct PeakBandwidth {
   double l2 = 0, l3 = 0, dram = 0;
 };
 
+/// Limits of a GPU's multiprocessor and of one block on it.
+struct GpuLimits {
+  int64_t multiprocessors = 0;
+  int64_t threadsPerMultiprocessor = 0, blocksPerMultiprocessor = 0;
+  int64_t registersPerMultiprocessor = 65536;
+  int64_t sharedBytesPerMultiprocessor = 0, sharedBytesPerBlock = 0;
+
+  friend bool operator==(const GpuLimits &a, const GpuLimits &b);
+};
+
 /// A device, as far as code generation and the analytic model need it.
 struct Target {
-  std::string kind = "host"; ///< "host"
-  std::string chip;          ///< LLVM's CPU name, for instance "znver4"
+  std::string kind = "host"; ///< "host" or "cuda"
+  std::string chip;          ///< LLVM's name: "znver4", "sm_90a"
   std::vector<std::string>
       features; ///< LLVM's names, sorted, enabled ones only
   int64_t threads = 1;
-  // The analytic model (bytes, bytes a second, operations a second); one core.
+  // The analytic model (bytes, bytes a second, operations a second); one core,
+  // or a whole GPU.
   int64_t l1Bytes = 32 << 10, l2Bytes = 1 << 20, l3Bytes = 32 << 20;
   double dramBytesPerSecond = 8e9, cacheBytesPerSecond = 60e9;
   double clockHz = 3e9;
+  /// Only of a GPU.
+  std::optional<GpuLimits> gpu;
   /// Of the machine at hand, for whoever has measured it; neither compared nor
   /// written with the rest.
   PeakBandwidth peak;
 
+  bool isCuda() const { return kind == "cuda"; }
   bool hasFeature(const std::string &name) const;
   /// Bytes of the widest vector register: 64 with avx512f, 32 with avx2, 16.
   int64_t vectorBytes() const;
@@ -45,6 +60,17 @@ struct Target {
 
   friend bool operator==(const Target &a, const Target &b);
 };
+
+/// The GPU "emulated" executes device code on the host's CPU, for tests on
+/// machines without a GPU (docs/HowTo/RunOnAGpuHost.md).
+constexpr char emulatedChip[] = "emulated";
+
+/// An NVIDIA GPU by LLVM's name of its architecture, with the datasheet's
+/// figures of its usual product; what a driver says of the GPU at hand is
+/// better. Errors: a name that is not known.
+Result<Target> makeCudaTarget(const std::string &chip);
+/// The names that makeCudaTarget() knows.
+std::vector<std::string> cudaChips();
 
 Json toJson(const PeakBandwidth &peak);
 Result<PeakBandwidth> peakBandwidthFromJson(const Json &json);

@@ -47,6 +47,26 @@ namespace kernelbrain::strategy {
 ///   Target::threads, 1 without such a loop, leaves the choice to the search.
 /// - Operations of math that strategies do not approximate (f64, sin, pow, ...)
 ///   stay vectors and go to libm an element at a time.
+///
+/// For a GPU (target kind "cuda") the function is the host's side: a straight
+/// line of `gpu.launch`, each of which sees what those before it wrote, with
+/// arith and affine computations of sizes in between. All memrefs lie in the
+/// device's memory, the workspace included; nothing of them is touched outside
+/// of launches. A launch
+/// - captures memrefs of the function, or casts of them, and integers; it has
+/// no
+///   asynchronous dependencies. Its block is static, its grid may depend on
+///   dynamic dimensions;
+/// - holds gpu (ids, barrier, shuffle, workgroup attributions,
+///   dynamic_shared_memory), arith, math, scf, cf, memref, and vector of one
+///   dimension. Loads and stores of vectors say their `alignment`, without
+///   which they fall apart into elements;
+/// - may carry `nvvm.minctasm`, `nvvm.maxnreg` and `nvvm.cluster_dim`, which go
+///   to the kernel;
+/// - gets `exp2`, `log2`, `sqrt`, `rsqrt`, `tanh` and divisions of f32 with
+///   `fastmath<afn>` as single instructions, and other operations of math from
+///   NVIDIA's libdevice.
+/// Inputs are known not to be written and results not to be aliased.
 struct Instance {
   /// `func.func @<kernel>(memref...) -> i32` in the given module: a dense
   /// row-major memref for each kernel argument (inputs, then outputs), then
@@ -66,10 +86,11 @@ public:
   virtual llvm::StringRef getName() const = 0;
   /// Changes whenever the code or the space it makes changes.
   virtual llvm::StringRef getVersion() const = 0;
+  /// The kind of targets that it writes code for: Target::kind.
+  virtual llvm::StringRef getTargetKind() const { return "host"; }
   /// Empty if the strategy applies to `kernel`, else why not, as a clause:
   /// "the row length is dynamic".
-  virtual std::string mismatch(kb::KernelOp kernel,
-                               const Target &target) const = 0;
+  std::string mismatch(kb::KernelOp kernel, const Target &target) const;
   /// For a kernel without mismatch. The defaults are the analytic model's
   /// choice and make a legal recipe.
   virtual SearchSpace space(kb::KernelOp kernel,
@@ -82,6 +103,11 @@ public:
   virtual mlir::FailureOr<Instance>
   instantiate(kb::KernelOp kernel, const Target &target, const Recipe &recipe,
               mlir::ModuleOp module) const = 0;
+
+protected:
+  /// mismatch() for a target of its kind.
+  virtual std::string findMismatch(kb::KernelOp kernel,
+                                   const Target &target) const = 0;
 };
 
 /// All strategies, in a fixed order.

@@ -17,46 +17,6 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double notANumber = std::numeric_limits<double>::quiet_NaN();
 
-TEST(Numbers, RoundToNearestEven) {
-  EXPECT_EQ(roundTo(ElementType::BF16, 1 + 0x1p-8), 1);
-  EXPECT_EQ(roundTo(ElementType::BF16, 1 + 0x1.8p-7), 1 + 0x1p-6);
-  EXPECT_EQ(roundTo(ElementType::F16, 65519), 65504);
-  EXPECT_EQ(roundTo(ElementType::F16, 65520), infinity);
-  EXPECT_EQ(roundTo(ElementType::F16, -0x1p-25), 0);
-  EXPECT_TRUE(std::signbit(roundTo(ElementType::F16, -0x1p-26)));
-  EXPECT_EQ(roundTo(ElementType::F16, 0x1.8p-25), 0x1p-24);
-  // One rounding, not two: through f32 this would be a tie, and round down.
-  EXPECT_EQ(roundTo(ElementType::BF16, 1 + 0x1p-8 + 0x1p-40), 1 + 0x1p-7);
-  EXPECT_EQ(roundTo(ElementType::F32, 1e40), infinity);
-}
-
-TEST(Numbers, StoreAndLoadAgree) {
-  for (ElementType type : {ElementType::F16, ElementType::BF16,
-                           ElementType::F32, ElementType::F64}) {
-    char data[16];
-    for (double value : {0.0, -0.0, 1.0, -1.5, 0x1p-14, 0x1.5p-16, 3e38, 1e-40,
-                         infinity, -infinity}) {
-      storeFloat(type, data, 1, value);
-      EXPECT_EQ(loadFloat(type, data, 1), roundTo(type, value))
-          << toString(type) << " " << value;
-    }
-    storeFloat(type, data, 1, notANumber);
-    EXPECT_TRUE(std::isnan(loadFloat(type, data, 1)));
-  }
-  char data[16];
-  for (ElementType type : {ElementType::I8, ElementType::I16, ElementType::I32,
-                           ElementType::I64, ElementType::Index}) {
-    storeInteger(type, data, 1, -77);
-    EXPECT_EQ(loadInteger(type, data, 1), -77);
-  }
-}
-
-TEST(Numbers, Ulp) {
-  EXPECT_EQ(ulpAt(ElementType::F32, 1.5), 0x1p-23);
-  EXPECT_EQ(ulpAt(ElementType::F32, 0), 0x1p-149);
-  EXPECT_EQ(ulpAt(ElementType::BF16, 256), 2);
-}
-
 TEST(Tiles, CoverEveryElementOnce) {
   for (std::vector<int64_t> extents : {std::vector<int64_t>{},
                                        {5},
@@ -311,6 +271,52 @@ TEST(Judge, NarrowOutputsAreJudgedByTheShareOfRoundings) {
   EXPECT_GT(judgement.error, 1);
 }
 
+TEST(Judge, TheErrorOfOneValueIsLuck) {
+  // Inputs without repetition: the baseline is off by 30 units here and there.
+  OutputReference usual = makeReference(ramp());
+  std::vector<float> values = rounded(ramp());
+  values[100] += 30 * 0x1p-23f;
+  takeBaseline(usual, values.data());
+  std::vector<double> moved = ramp();
+  moved[7] += 0x1p-10;
+  takeLower(usual, ElementType::F64, moved.data());
+  // Inputs that give one value all over, of which the baseline is right; they
+  // amplify changes twice as much.
+  std::vector<double> same(64 * 64, 1.5);
+  OutputReference repeated = makeReference(same);
+  std::vector<float> exact = rounded(same), off = exact;
+  takeBaseline(repeated, exact.data());
+  double scale = usual.scales[0] / repeated.scales[0];
+  moved = same;
+  moved[7] += 2 * 0x1p-10 / scale;
+  takeLower(repeated, ElementType::F64, moved.data());
+  for (float &value : off)
+    value += 20 * 0x1p-23f;
+  Judgement before = judge(repeated, off.data());
+  EXPECT_NE(before.reason.find("times the bound"), std::string::npos);
+  takeUsualError(repeated, usual);
+  EXPECT_EQ(judge(repeated, off.data()).reason, "");
+  for (float &value : off)
+    value += 100 * 0x1p-23f;
+  EXPECT_NE(judge(repeated, off.data()).reason, "");
+}
+
+TEST(Judge, TheNormThatFailsIsNamed) {
+  OutputReference output = makeReference(ramp());
+  std::vector<float> values = rounded(ramp());
+  takeBaseline(output, values.data());
+  // One element makes the largest error, a whole tile the mean.
+  values[100] += 40 * 0x1p-23f;
+  EXPECT_NE(judge(output, values.data()).reason.find("times the bound)"),
+            std::string::npos);
+  output.baseline.largest = 1;
+  for (int64_t row = 0; row < 32; ++row)
+    for (int64_t column = 0; column < 32; ++column)
+      values[size_t(row * 64 + column)] += 40 * 0x1p-23f;
+  EXPECT_NE(judge(output, values.data()).reason.find("root mean square"),
+            std::string::npos);
+}
+
 TEST(Judge, IntegersAreEqual) {
   OutputReference output;
   output.argument.type = ElementType::I32;
@@ -341,167 +347,6 @@ TEST(Judge, IntegersMayBeTheBaselinesOrThoseOfATie) {
   EXPECT_TRUE(judge(output, values.data()).reason.empty());
   values[39] = 9; // only the other element's
   EXPECT_FALSE(judge(output, values.data()).reason.empty());
-}
-
-//===----------------------------------------------------------------------===//
-// Inputs
-//===----------------------------------------------------------------------===//
-
-std::vector<float> drawn(SetKind kind, uint64_t seed, const Domain &domain = {},
-                         bool positive = false) {
-  Argument argument;
-  argument.shape = {-1, 48};
-  argument.domain = domain;
-  InputSet set;
-  set.kind = kind;
-  set.dims = {40};
-  set.seed = seed;
-  set.positive = positive;
-  std::vector<float> values(40 * 48);
-  fillInput(set, 0, argument, ElementType::F32, 0, values.data());
-  return values;
-}
-
-TEST(InputSets, AreFunctionsOfTheSeed) {
-  for (int kind = 0; kind < setKindCount; ++kind) {
-    std::vector<float> a = drawn(SetKind(kind), 1), b = drawn(SetKind(kind), 1);
-    EXPECT_EQ(std::memcmp(a.data(), b.data(), a.size() * 4), 0);
-    std::vector<float> c = drawn(SetKind(kind), 2);
-    EXPECT_NE(std::memcmp(a.data(), c.data(), a.size() * 4), 0)
-        << toString(SetKind(kind));
-  }
-}
-
-TEST(InputSets, NormalIsNormal) {
-  std::vector<float> values = drawn(SetKind::Normal, 3);
-  double sum = 0, squares = 0;
-  for (float value : values) {
-    sum += value;
-    squares += double(value) * value;
-  }
-  EXPECT_NEAR(sum / double(values.size()), 0, 0.1);
-  EXPECT_NEAR(squares / double(values.size()), 1, 0.1);
-}
-
-TEST(InputSets, KindsHaveTheirProperty) {
-  auto count = [](const std::vector<float> &values, auto predicate) {
-    return std::count_if(values.begin(), values.end(), predicate);
-  };
-  auto isNan = [](float v) { return std::isnan(v); };
-  auto isInf = [](float v) { return std::isinf(v); };
-  EXPECT_GT(count(drawn(SetKind::NaNs, 1), isNan), 0);
-  EXPECT_LT(count(drawn(SetKind::NaNs, 1), isNan), 40);
-  EXPECT_GT(count(drawn(SetKind::Infinities, 1), isInf), 0);
-  EXPECT_EQ(count(drawn(SetKind::OneHot, 1), [](float v) { return v == 1; }),
-            40);
-  EXPECT_EQ(count(drawn(SetKind::Denormal, 1),
-                  [](float v) { return std::isnormal(v); }),
-            0);
-  EXPECT_EQ(count(drawn(SetKind::ZeroOne, 1),
-                  [](float v) { return v != 0 && v != 1; }),
-            0);
-  EXPECT_EQ(count(drawn(SetKind::Normal, 1, {}, true),
-                  [](float v) { return v <= 0; }),
-            0);
-  std::vector<float> equal = drawn(SetKind::EqualRows, 1);
-  EXPECT_TRUE(
-      std::equal(equal.begin(), equal.begin() + 48, equal.begin() + 48));
-  std::vector<float> constant = drawn(SetKind::Constant, 1);
-  EXPECT_EQ(constant[0], constant[47]);
-  EXPECT_NE(constant[0], constant[48]);
-}
-
-TEST(InputSets, LimitsAreReachedInBlocksOfRows) {
-  for (ElementType type : {ElementType::F16, ElementType::BF16,
-                           ElementType::F32, ElementType::F64}) {
-    Argument argument;
-    argument.type = type;
-    argument.shape = {40, 48};
-    InputSet set;
-    set.kind = SetKind::Limits;
-    std::vector<double> values(40 * 48), blocks(8, 0);
-    fillInput(set, 0, argument, ElementType::F64, 0, values.data());
-    for (size_t k = 0; k < values.size(); ++k) {
-      EXPECT_EQ(values[k], roundTo(type, values[k]));
-      blocks[k / 240] = std::max(blocks[k / 240], std::fabs(values[k]));
-    }
-    double most = formatOf(type).maxExponent;
-    EXPECT_GT(std::log2(blocks[0]), most / 4) << toString(type);
-    EXPECT_LT(std::log2(blocks[1]), -most / 4);
-    EXPECT_LT(std::log2(blocks[2]), formatOf(type).minExponent);
-    EXPECT_GT(blocks[2], 0);
-    EXPECT_LT(std::log2(*std::max_element(blocks.begin(), blocks.end())), most);
-    // Every other input stays normal.
-    fillInput(set, 1, argument, ElementType::F64, 0, values.data());
-    EXPECT_LT(*std::max_element(values.begin(), values.end()), 4);
-  }
-}
-
-TEST(InputSets, MostRowsOfALargeInputAreNormal) {
-  Argument argument;
-  argument.shape = {8192, 4};
-  InputSet set;
-  set.kind = SetKind::Limits;
-  std::vector<float> values(8192 * 4);
-  fillInput(set, 0, argument, ElementType::F32, 0, values.data());
-  size_t outside = 0;
-  for (float value : values)
-    outside += std::fabs(value) > 4 || std::fabs(value) < 0x1p-40f;
-  EXPECT_EQ(outside, 7 * 128 * 4u);
-}
-
-TEST(InputSets, KeepToTheDomain) {
-  for (int kind = 0; kind < setKindCount; ++kind) {
-    for (float value : drawn(SetKind(kind), 1, {0.25, 0.75})) {
-      EXPECT_GE(value, 0.25);
-      EXPECT_LE(value, 0.75);
-    }
-    for (float value : drawn(SetKind(kind), 1, {0.0, std::nullopt}))
-      EXPECT_GE(value, 0);
-  }
-  Argument index;
-  index.type = ElementType::I64;
-  index.shape = {500};
-  index.domain = {3.0, 11.0};
-  for (bool violating : {false, true}) {
-    InputSet set;
-    set.violating = violating;
-    int64_t values[500], outside = 0;
-    fillInput(set, 0, index, ElementType::I64, 0, values);
-    for (int64_t value : values)
-      outside += value < 3 || value >= 11;
-    EXPECT_EQ(outside > 0, violating);
-  }
-}
-
-TEST(InputSets, PerturbationIsRelativeAndSmall) {
-  Argument argument;
-  argument.shape = {1000};
-  InputSet set;
-  std::vector<double> exact(1000), moved(1000);
-  fillInput(set, 0, argument, ElementType::F64, 0, exact.data());
-  fillInput(set, 0, argument, ElementType::F64, 0x1p-11, moved.data());
-  EXPECT_NE(exact, moved);
-  std::vector<double> movedOtherwise(1000);
-  set.move = 1;
-  fillInput(set, 0, argument, ElementType::F64, 0x1p-11, movedOtherwise.data());
-  EXPECT_NE(moved, movedOtherwise);
-  for (size_t k = 0; k < exact.size(); ++k) {
-    EXPECT_EQ(exact[k], double(float(exact[k])));
-    EXPECT_LE(std::fabs(moved[k] - exact[k]), 0x1.01p-11 * std::fabs(exact[k]));
-  }
-}
-
-TEST(HashMemory, SeesEveryByte) {
-  std::vector<char> bytes(100, 1);
-  uint64_t before = hashMemory(bytes.data(), 100);
-  for (size_t k = 0; k < bytes.size(); ++k) {
-    bytes[k] ^= 64;
-    EXPECT_NE(hashMemory(bytes.data(), 100), before) << k;
-    bytes[k] ^= 64;
-  }
-  EXPECT_EQ(hashMemory(bytes.data(), 100), before);
-  EXPECT_NE(hashMemory(bytes.data(), 99), before);
 }
 
 } // namespace

@@ -348,11 +348,18 @@ Status KernelBank::addSet(InputSet inputs, Source &baseline,
   }
   if (Status status = runReferences(set, reference); !status)
     return status;
+  bool repeats =
+      inputs.kind == SetKind::EqualRows || inputs.kind == SetKind::Constant;
   size_t output = 0;
-  for (size_t k = 0; k < kernel().arguments.size(); ++k)
-    if (kernel().arguments[k].isOutput)
-      takeBaseline(set.outputs[output++],
-                   data(k, set.inputs, Placement::Centered));
+  for (size_t k = 0; k < kernel().arguments.size(); ++k) {
+    if (!kernel().arguments[k].isOutput)
+      continue;
+    OutputReference &reference = set.outputs[output];
+    takeBaseline(reference, data(k, set.inputs, Placement::Centered));
+    if (repeats && !bankSets.empty())
+      takeUsualError(reference, bankSets[0].outputs[output]);
+    ++output;
+  }
   bankSets.push_back(std::move(set));
   return {};
 }

@@ -40,6 +40,7 @@ struct OutputError {
   double lost = 0;    ///< as `largest`, of the tiles that the baseline lost
   int64_t wrongClass = -1; ///< first element of another class (NaN, Inf), or -1
   int64_t worst = -1;      ///< element of `largest`
+  int64_t worstRms = -1;   ///< the furthest off in the tile of `rms`
   int64_t worstLost = -1;  ///< element of `lost`
 };
 
@@ -114,6 +115,12 @@ void takeAlternatives(OutputReference &reference, ElementType type,
 /// Measures the baseline's own error and notes its exceptional elements; its
 /// integers are alternatives.
 void takeBaseline(OutputReference &reference, const void *data);
+
+/// For inputs whose results are one value over and over: the error of one value
+/// is luck. Raises the baseline's to what it is on `usual`, the same output for
+/// inputs without repetition, times how much more these inputs amplify a small
+/// change.
+void takeUsualError(OutputReference &reference, const OutputReference &usual);
 
 /// Measures an output of the kernel's own type.
 OutputError measureError(const OutputReference &reference, const void *data);

@@ -82,7 +82,11 @@ protected:
 
   // RowOps.cpp: operations.
   static bool isApproximated(const Node &node);
-  Value emitOp(const Node &node, llvm::ArrayRef<Value> operands, int64_t lanes);
+  virtual Value emitOp(const Node &node, llvm::ArrayRef<Value> operands,
+                       int64_t lanes);
+  /// The operation itself, whatever it is.
+  Value emitPlainOp(const Node &node, llvm::ArrayRef<Value> operands,
+                    int64_t lanes);
   Values emitApproximation(const Node &node, mlir::ValueRange arguments,
                            int64_t lanes);
   /// The same of the operand of `node` in each slot, for all slots side by

@@ -167,6 +167,11 @@ Value ProgramEmitter::emitOp(const Node &node, ArrayRef<Value> operands,
                              int64_t lanes) {
   if (isApproximated(node))
     return emitApproximation(node, operands, lanes)[0];
+  return emitPlainOp(node, operands, lanes);
+}
+
+Value ProgramEmitter::emitPlainOp(const Node &node, ArrayRef<Value> operands,
+                                  int64_t lanes) {
   OperationState state(loc, node.name);
   state.addOperands(operands);
   state.addTypes(typeFor(node.type, lanes));

@@ -95,9 +95,8 @@ static int64_t argumentBytes(const RowProgram &program, unsigned argument) {
   return bytes;
 }
 
-/// Bytes of memory that one call touches: whole arguments, of tables only the
-/// rows that are looked up.
-static double touchedBytes(const RowProgram &program, bool outputs) {
+double kernelbrain::strategy::touchedBytes(const RowProgram &program,
+                                           bool outputs) {
   std::map<unsigned, double> bytes;
   auto add = [&](const Access &access, uint64_t varies) {
     double points = elementBytes(program.elementTypes[access.argument]);

@@ -75,6 +75,10 @@ RewriteOptions defaultRewrites(const RowKernel &kernel);
 /// Bytes that a lane of a vector stands for: 8 where rows are f64, else 4.
 int64_t laneBytes(const RowProgram &program);
 
+/// Bytes of inputs, or of outputs, that one call touches: whole arguments, of
+/// tables only the rows that are looked up.
+double touchedBytes(const RowProgram &program, bool outputs);
+
 /// Vector instructions of one node for one vector.
 double nodeCost(const RowProgram &program, const Node *node,
                 const RowOptions &options);

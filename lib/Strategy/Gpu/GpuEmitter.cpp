@@ -1,0 +1,300 @@
+//===- GpuEmitter.cpp - What emitters of device code share ----------------===//
+
+#include "GpuEmitter.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace kernelbrain::strategy;
+
+/// The widest access of a thread, in bytes.
+static constexpr int64_t accessBytes = 16;
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+/// 1 if all arguments start on a multiple of `bytes`; null if callers promise
+/// it.
+Value GpuEmitter::argumentsAligned(int64_t bytes) {
+  auto known = alignment.find(bytes);
+  if (known != alignment.end())
+    return known->second;
+  Value bits;
+  for (unsigned argument = 0; argument < program.shapes.size(); ++argument) {
+    kb::ArgAttr spec = kernel.getArgSpec(argument);
+    if (bytes <= elementBytes(program.elementTypes[argument]) ||
+        (spec && spec.getAlignment() % bytes == 0))
+      continue;
+    Value address = memref::ExtractAlignedPointerAsIndexOp::create(
+        builder, loc, function.getArgument(argument));
+    bits = bits ? arith::OrIOp::create(builder, loc, bits, address).getResult()
+                : address;
+  }
+  if (bits) {
+    Value low = arith::AndIOp::create(builder, loc, bits, index(bytes - 1));
+    Value isZero = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                         low, index(0));
+    bits = arith::ExtUIOp::create(builder, loc, builder.getI32Type(), isZero);
+  }
+  return alignment[bytes] = bits;
+}
+
+void GpuEmitter::emitLaunch(ArrayRef<Value> grid, ArrayRef<int64_t> threads,
+                            ArrayRef<MemRefType> shared, int64_t vectorBytes,
+                            llvm::function_ref<void(Launch &)> body) {
+  Value isAligned = argumentsAligned(std::min(vectorBytes, accessBytes));
+  Value extents[6];
+  for (unsigned axis = 0; axis < 3; ++axis) {
+    extents[axis] = axis < grid.size() ? grid[axis] : index(1);
+    extents[3 + axis] = index(axis < threads.size() ? threads[axis] : 1);
+  }
+  auto op =
+      gpu::LaunchOp::create(builder, loc, extents[0], extents[1], extents[2],
+                            extents[3], extents[4], extents[5]);
+  Launch launch;
+  gpu::KernelDim3 blocks = op.getBlockIds(), ids = op.getThreadIds();
+  launch.block[0] = blocks.x;
+  launch.block[1] = blocks.y;
+  launch.block[2] = blocks.z;
+  launch.thread[0] = ids.x;
+  launch.thread[1] = ids.y;
+  launch.thread[2] = ids.z;
+  for (MemRefType type : shared)
+    launch.shared.push_back(op.addWorkgroupAttribution(type, loc));
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(&op.getBody().front());
+  if (isAligned) {
+    Value zero =
+        arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
+    Value condition = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::ne, isAligned, zero);
+    auto choice = scf::IfOp::create(builder, loc, condition,
+                                    /*withElseRegion=*/true);
+    builder.setInsertionPointToStart(choice.thenBlock());
+    body(launch);
+    launch.isAligned = false;
+    builder.setInsertionPointToStart(choice.elseBlock());
+    body(launch);
+  } else {
+    body(launch);
+  }
+  builder.setInsertionPointToEnd(&op.getBody().front());
+  gpu::TerminatorOp::create(builder, loc);
+}
+
+MemRefType GpuEmitter::sharedType(int64_t elements, Type type) {
+  return MemRefType::get(
+      {elements}, type, MemRefLayoutAttrInterface(),
+      gpu::AddressSpaceAttr::get(builder.getContext(),
+                                 gpu::GPUDialect::getWorkgroupAddressSpace()));
+}
+
+void GpuEmitter::barrier() { gpu::BarrierOp::create(builder, loc); }
+
+void GpuEmitter::emitIf(Value condition, llvm::function_ref<void()> body) {
+  auto choice = scf::IfOp::create(builder, loc, condition,
+                                  /*withElseRegion=*/false);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  body();
+}
+
+Value GpuEmitter::less(Value a, Value b) {
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, a, b);
+}
+
+Value GpuEmitter::divideUp(Value a, int64_t b) {
+  if (b == 1)
+    return a;
+  return arith::DivUIOp::create(builder, loc, addIndex(a, index(b - 1)),
+                                index(b));
+}
+
+ProgramEmitter::Values GpuEmitter::digits(Value number,
+                                          ArrayRef<Value> extents) {
+  Values result(extents.size());
+  for (size_t digit = extents.size(); digit-- > 0;) {
+    APInt extent;
+    if (matchPattern(extents[digit], m_ConstantInt(&extent)) &&
+        extent.isOne()) {
+      result[digit] = index(0);
+      continue;
+    }
+    if (digit == 0) {
+      result[0] = number;
+      break;
+    }
+    result[digit] =
+        arith::RemUIOp::create(builder, loc, number, extents[digit]);
+    number = arith::DivUIOp::create(builder, loc, number, extents[digit]);
+  }
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Memory
+//===----------------------------------------------------------------------===//
+
+ProgramEmitter::Values GpuEmitter::lanesOf(Value vector) {
+  auto type = dyn_cast<VectorType>(vector.getType());
+  if (!type)
+    return {vector};
+  Values lanes;
+  for (int64_t lane = 0; lane < type.getNumElements(); ++lane)
+    lanes.push_back(vector::ExtractOp::create(builder, loc, vector, lane));
+  return lanes;
+}
+
+Value GpuEmitter::fromLanes(ArrayRef<Value> lanes, Type type) {
+  return vector::FromElementsOp::create(
+      builder, loc, VectorType::get({int64_t(lanes.size())}, type), lanes);
+}
+
+static IntegerAttr alignmentOf(OpBuilder &builder, Type type, int64_t lanes) {
+  return builder.getI64IntegerAttr(
+      std::min(accessBytes, lanes * elementBytes(type)));
+}
+
+Value GpuEmitter::loadLanes(Value memref, Value offset, Type type,
+                            int64_t lanes, bool isAligned) {
+  if (!lanes)
+    return memref::LoadOp::create(builder, loc, memref, offset);
+  if (isAligned && lanes > 1) {
+    auto op = vector::LoadOp::create(
+        builder, loc, VectorType::get({lanes}, type), memref, offset);
+    op.setAlignmentAttr(alignmentOf(builder, type, lanes));
+    return op;
+  }
+  Values values;
+  for (int64_t lane = 0; lane < lanes; ++lane)
+    values.push_back(memref::LoadOp::create(builder, loc, memref,
+                                            addIndex(offset, index(lane))));
+  return fromLanes(values, type);
+}
+
+void GpuEmitter::storeLanes(Value value, Value memref, Value offset,
+                            bool isAligned) {
+  auto type = dyn_cast<VectorType>(value.getType());
+  if (!type) {
+    memref::StoreOp::create(builder, loc, value, memref, offset);
+    return;
+  }
+  int64_t lanes = type.getNumElements();
+  if (isAligned && lanes > 1) {
+    auto op = vector::StoreOp::create(builder, loc, value, memref, offset);
+    op.setAlignmentAttr(alignmentOf(builder, type.getElementType(), lanes));
+    return;
+  }
+  for (auto [lane, element] : llvm::enumerate(lanesOf(value)))
+    memref::StoreOp::create(builder, loc, element, memref,
+                            addIndex(offset, index(lane)));
+}
+
+static bool divides(int64_t lanes, const Extent &stride) {
+  return stride.factor % lanes == 0;
+}
+
+int64_t kernelbrain::strategy::fittingLanes(const RowProgram &program,
+                                            int64_t most) {
+  unsigned along = program.vectorAxis;
+  auto fits = [&](const Access &access, int64_t lanes) {
+    if (!access.strides[along].isOne())
+      return access.strides[along].isZero();
+    bool result = access.offset % lanes == 0;
+    for (auto [axis, stride] : llvm::enumerate(access.strides))
+      result &= axis == along || divides(lanes, stride);
+    for (const Extent &stride : access.dynamicStrides)
+      result &= divides(lanes, stride);
+    return result;
+  };
+  for (; most > 1; most /= 2) {
+    bool all = divides(most, program.axes[along]);
+    for (const Node *node : program.live())
+      all =
+          all && (node->kind != Node::Kind::Input || fits(node->access, most));
+    for (const Output &output : program.outputs)
+      all = all && fits(output.access, most);
+    if (all)
+      break;
+  }
+  return most;
+}
+
+//===----------------------------------------------------------------------===//
+// Arithmetic
+//===----------------------------------------------------------------------===//
+
+/// Functions that the hardware approximates; null for others.
+Value GpuEmitter::fastFunction(const Node &node, ArrayRef<Value> operands,
+                               int64_t lanes) {
+  auto afn = arith::FastMathFlagsAttr::get(
+      builder.getContext(),
+      arith::FastMathFlags::afn |
+          (options.contract ? arith::FastMathFlags::contract
+                            : arith::FastMathFlags::none));
+  auto make = [&](StringRef name, ArrayRef<Value> values) {
+    OperationState state(loc, name);
+    state.addOperands(values);
+    state.addTypes(values[0].getType());
+    state.addAttribute("fastmath", afn);
+    return builder.create(state)->getResult(0);
+  };
+  auto scaled = [&](Value value, double factor) {
+    Value by = constant(builder.getF32FloatAttr(factor), lanes);
+    return make("arith.mulf", {value, by});
+  };
+  if (node.name == "math.exp")
+    return make("math.exp2", {scaled(operands[0], M_LOG2E)});
+  if (node.name == "math.log")
+    return scaled(make("math.log2", {operands[0]}), M_LN2);
+  bool isFast = llvm::StringSwitch<bool>(node.name)
+                    .Cases({"math.exp2", "math.log2", "math.sqrt", "math.rsqrt",
+                            "math.tanh", "arith.divf"},
+                           true)
+                    .Default(false);
+  return isFast ? make(node.name, operands) : Value();
+}
+
+Value GpuEmitter::emitOp(const Node &node, ArrayRef<Value> operands,
+                         int64_t lanes) {
+  StringRef name = node.name;
+  bool isHalf = node.type.isF16() || node.type.isBF16();
+  bool isCast = name == "arith.truncf" || name == "arith.extf" ||
+                name == "arith.bitcast" || name == "arith.select";
+  if (!isHalf || isCast) {
+    if (fastMath && node.type.isF32())
+      if (Value fast = fastFunction(node, operands, lanes))
+        return fast;
+    return emitPlainOp(node, operands, lanes);
+  }
+  // One rounding of an f32 result is that of the operation itself.
+  Type f32 = builder.getF32Type();
+  Values wide(operands);
+  for (Value &operand : wide)
+    if (getElementTypeOrSelf(operand.getType()) == node.type)
+      operand =
+          arith::ExtFOp::create(builder, loc, typeFor(f32, lanes), operand);
+  Node model = node;
+  model.type = f32;
+  Value result = fastMath ? fastFunction(model, wide, lanes) : Value();
+  // Without fusion, which would skip a rounding.
+  if (!result) {
+    OperationState state(loc, name);
+    state.addOperands(wide);
+    state.addTypes(typeFor(f32, lanes));
+    if (node.attributes)
+      state.addAttributes(node.attributes.getValue());
+    result = builder.create(state)->getResult(0);
+  }
+  return arith::TruncFOp::create(builder, loc, typeFor(node.type, lanes),
+                                 result);
+}

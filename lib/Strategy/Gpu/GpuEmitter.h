@@ -1,0 +1,67 @@
+//===- GpuEmitter.h - What emitters of device code share --------*- C++ -*-===//
+
+#ifndef KERNELBRAIN_LIB_STRATEGY_GPU_GPUEMITTER_H
+#define KERNELBRAIN_LIB_STRATEGY_GPU_GPUEMITTER_H
+
+#include "../ProgramEmitter.h"
+
+namespace kernelbrain::strategy {
+
+/// Launches, vectors of memory and arithmetic as a GPU wants them. Who derives
+/// from it writes launches in emitNest().
+class GpuEmitter : public ProgramEmitter {
+public:
+  using ProgramEmitter::ProgramEmitter;
+
+protected:
+  /// One launch, as its body sees it.
+  struct Launch {
+    Value block[3], thread[3];
+    Values shared; ///< workgroup memory, one buffer a type asked for
+    /// Whether vectors of arguments lie on multiples of their size.
+    bool isAligned = true;
+  };
+  /// A grid of up to three extents, blocks of static ones, workgroup buffers of
+  /// the given types. The body is emitted once, or twice in two arms where
+  /// arguments may start off a multiple of `vectorBytes`.
+  void emitLaunch(llvm::ArrayRef<Value> grid, llvm::ArrayRef<int64_t> threads,
+                  llvm::ArrayRef<mlir::MemRefType> shared, int64_t vectorBytes,
+                  llvm::function_ref<void(Launch &)> body);
+  /// A buffer in workgroup memory.
+  mlir::MemRefType sharedType(int64_t elements, mlir::Type type);
+  void barrier();
+
+  /// `lanes` neighbours (0: one scalar) from `offset` on: in accesses of up to
+  /// 16 bytes if they are aligned, else one by one.
+  Value loadLanes(Value memref, Value offset, mlir::Type type, int64_t lanes,
+                  bool isAligned);
+  void storeLanes(Value value, Value memref, Value offset, bool isAligned);
+  Values lanesOf(Value vector);
+  Value fromLanes(llvm::ArrayRef<Value> lanes, mlir::Type type);
+
+  /// Arithmetic of half precision is done in f32 and rounded; with `fastMath`
+  /// functions are those of the hardware.
+  Value emitOp(const Node &node, llvm::ArrayRef<Value> operands,
+               int64_t lanes) override;
+  /// Splits a number into digits of the given extents, the last one fastest.
+  Values digits(Value number, llvm::ArrayRef<Value> extents);
+  void emitIf(Value condition, llvm::function_ref<void()> body);
+  Value less(Value a, Value b);
+  Value divideUp(Value a, int64_t b);
+
+  bool fastMath = false;
+
+private:
+  Value argumentsAligned(int64_t bytes);
+  Value fastFunction(const Node &node, llvm::ArrayRef<Value> operands,
+                     int64_t lanes);
+  std::map<int64_t, Value> alignment; ///< by bytes; of the whole function
+};
+
+/// The most lanes, up to `most`, that divide the length of the vector axis and
+/// all distances between vectors of arguments.
+int64_t fittingLanes(const RowProgram &program, int64_t most);
+
+} // namespace kernelbrain::strategy
+
+#endif // KERNELBRAIN_LIB_STRATEGY_GPU_GPUEMITTER_H

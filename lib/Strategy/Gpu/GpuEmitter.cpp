@@ -2,7 +2,6 @@
 
 #include "GpuEmitter.h"
 
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -22,8 +21,8 @@ static constexpr int64_t accessBytes = 16;
 // Launches
 //===----------------------------------------------------------------------===//
 
-/// 1 if all arguments start on a multiple of `bytes`; null if callers promise
-/// it.
+/// True if all arguments start on a multiple of `bytes`; null if callers
+/// promise it.
 Value GpuEmitter::argumentsAligned(int64_t bytes) {
   auto known = alignment.find(bytes);
   if (known != alignment.end())
@@ -41,27 +40,26 @@ Value GpuEmitter::argumentsAligned(int64_t bytes) {
   }
   if (bits) {
     Value low = arith::AndIOp::create(builder, loc, bits, index(bytes - 1));
-    Value isZero = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                         low, index(0));
-    bits = arith::ExtUIOp::create(builder, loc, builder.getI32Type(), isZero);
+    bits = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, low,
+                                 index(0));
   }
   return alignment[bytes] = bits;
 }
 
-void GpuEmitter::emitLaunch(ArrayRef<Value> grid, ArrayRef<int64_t> threads,
-                            ArrayRef<MemRefType> shared, int64_t vectorBytes,
-                            llvm::function_ref<void(Launch &)> body) {
-  Value isAligned = argumentsAligned(std::min(vectorBytes, accessBytes));
+GpuEmitter::Launch GpuEmitter::beginLaunch(ArrayRef<Value> grid,
+                                           ArrayRef<int64_t> threads,
+                                           ArrayRef<MemRefType> shared) {
   Value extents[6];
   for (unsigned axis = 0; axis < 3; ++axis) {
     extents[axis] = axis < grid.size() ? grid[axis] : index(1);
     extents[3 + axis] = index(axis < threads.size() ? threads[axis] : 1);
   }
-  auto op =
+  Launch launch;
+  launch.op =
       gpu::LaunchOp::create(builder, loc, extents[0], extents[1], extents[2],
                             extents[3], extents[4], extents[5]);
-  Launch launch;
-  gpu::KernelDim3 blocks = op.getBlockIds(), ids = op.getThreadIds();
+  gpu::KernelDim3 blocks = launch.op.getBlockIds();
+  gpu::KernelDim3 ids = launch.op.getThreadIds();
   launch.block[0] = blocks.x;
   launch.block[1] = blocks.y;
   launch.block[2] = blocks.z;
@@ -69,26 +67,31 @@ void GpuEmitter::emitLaunch(ArrayRef<Value> grid, ArrayRef<int64_t> threads,
   launch.thread[1] = ids.y;
   launch.thread[2] = ids.z;
   for (MemRefType type : shared)
-    launch.shared.push_back(op.addWorkgroupAttribution(type, loc));
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(&op.getBody().front());
-  if (isAligned) {
-    Value zero =
-        arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0));
-    Value condition = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::ne, isAligned, zero);
-    auto choice = scf::IfOp::create(builder, loc, condition,
-                                    /*withElseRegion=*/true);
-    builder.setInsertionPointToStart(choice.thenBlock());
+    launch.shared.push_back(launch.op.addWorkgroupAttribution(type, loc));
+  return launch;
+}
+
+void GpuEmitter::emitLaunch(ArrayRef<Value> grid, ArrayRef<int64_t> threads,
+                            ArrayRef<MemRefType> shared, int64_t vectorBytes,
+                            llvm::function_ref<void(Launch &)> body) {
+  Value isAligned = argumentsAligned(std::min(vectorBytes, accessBytes));
+  auto emitOne = [&](ArrayRef<Value> extents, bool aligned) {
+    Launch launch = beginLaunch(extents, threads, shared);
+    launch.isAligned = aligned;
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(&launch.op.getBody().front());
     body(launch);
-    launch.isAligned = false;
-    builder.setInsertionPointToStart(choice.elseBlock());
-    body(launch);
-  } else {
-    body(launch);
-  }
-  builder.setInsertionPointToEnd(&op.getBody().front());
-  gpu::TerminatorOp::create(builder, loc);
+    builder.setInsertionPointToEnd(&launch.op.getBody().front());
+    gpu::TerminatorOp::create(builder, loc);
+  };
+  if (!isAligned)
+    return emitOne(grid, true);
+  Values whole(grid), none(grid);
+  whole[0] =
+      arith::SelectOp::create(builder, loc, isAligned, grid[0], index(0));
+  none[0] = arith::SelectOp::create(builder, loc, isAligned, index(0), grid[0]);
+  emitOne(whole, true);
+  emitOne(none, false);
 }
 
 MemRefType GpuEmitter::sharedType(int64_t elements, Type type) {

@@ -5,6 +5,8 @@
 
 #include "../ProgramEmitter.h"
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+
 namespace kernelbrain::strategy {
 
 /// Launches, vectors of memory and arithmetic as a GPU wants them. Who derives
@@ -16,14 +18,16 @@ public:
 protected:
   /// One launch, as its body sees it.
   struct Launch {
+    mlir::gpu::LaunchOp op;
     Value block[3], thread[3];
     Values shared; ///< workgroup memory, one buffer a type asked for
     /// Whether vectors of arguments lie on multiples of their size.
     bool isAligned = true;
   };
   /// A grid of up to three extents, blocks of static ones, workgroup buffers of
-  /// the given types. The body is emitted once, or twice in two arms where
-  /// arguments may start off a multiple of `vectorBytes`.
+  /// the given types. Where arguments may start off a multiple of
+  /// `vectorBytes` there are two such launches, one of which has an empty grid:
+  /// the body is emitted twice, and neither takes registers for the other.
   void emitLaunch(llvm::ArrayRef<Value> grid, llvm::ArrayRef<int64_t> threads,
                   llvm::ArrayRef<mlir::MemRefType> shared, int64_t vectorBytes,
                   llvm::function_ref<void(Launch &)> body);
@@ -53,6 +57,9 @@ protected:
 
 private:
   Value argumentsAligned(int64_t bytes);
+  Launch beginLaunch(llvm::ArrayRef<Value> grid,
+                     llvm::ArrayRef<int64_t> threads,
+                     llvm::ArrayRef<mlir::MemRefType> shared);
   Value fastFunction(const Node &node, llvm::ArrayRef<Value> operands,
                      int64_t lanes);
   std::map<int64_t, Value> alignment; ///< by bytes; of the whole function

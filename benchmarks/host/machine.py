@@ -50,7 +50,7 @@ def facts():
 
 def versions():
     found = {"python": platform.python_version()}
-    for package in ("torch", "iree-base-compiler", "iree-base-runtime", "numpy"):
+    for package in ("torch", "triton", "iree-base-compiler", "iree-base-runtime", "numpy"):
         try:
             found[package] = importlib.metadata.version(package)
         except importlib.metadata.PackageNotFoundError:

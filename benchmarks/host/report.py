@@ -3,9 +3,9 @@
 A record (one a file): {"file", "class", "columns": {name: {"ms", "ms_lower_quartile", "samples_ns", "faults",
 "error", ...}}, "missing": {name: reason}, "ratios": {name: [low, middle, high]}, ...}."""
 import json
-import math
 
 from catalogue import SETS
+from intervals import geomean
 
 COLUMNS = ["stock", "eager", "compile", "blas", "iree", "kb", "kb-first", "kb-random"]
 # Ratio of a record: (title, numerator column, denominator column); "torch" is the faster of eager and compile.
@@ -13,10 +13,6 @@ RATIOS = {
     "kb_over_torch": "kb vs torch", "kb_over_blas": "kb vs blas", "kb_over_stock": "kb vs stock", "kb_over_first": "kb vs first",
     "kb_over_random": "kb vs random", "iree_over_torch": "IREE vs torch", "control": "A/A",
 }
-
-
-def geomean(values):
-    return math.exp(sum(map(math.log, values)) / len(values))
 
 
 def geomeans(records, key):

@@ -27,3 +27,25 @@ def outcome(path):
     finished, started = of_type(events, "run_finished"), of_type(events, "kernel_started")
     stop = finished[-1]["stop"] if finished else "unfinished" if started else "nothing to search"
     return {"kernels": len(started), "variants": len(of_type(events, "trial")), "winners": len(winners), "stop": stop}
+
+
+def progress(path, within=0.03):
+    """{kernel: how fast its search was}: `variants` that cost something, `variants_per_second`, `speedup` of the best
+    over the baseline, and `near_best_seconds`, from the start of the kernel's preparation (references and baselines
+    included) until a variant was known whose speedup is at most `within` below the final one."""
+    events, found = read_events(path), {}
+    setups = {e["kernel"]: e["setup_ns"] for e in of_type(events, "baseline")}
+    for kernel, setup in setups.items():
+        trials = {e["ticket"]: e for e in of_type(events, "trial") if e["kernel"] == kernel}
+        incumbents = {e["ticket"]: e["speedup"]["middle"] for e in of_type(events, "incumbent") if e["kernel"] == kernel}
+        best = max(incumbents.values(), default=None)
+        elapsed, near = setup, None
+        for ticket, trial in sorted(trials.items()):
+            elapsed += trial["costs"]["wall_ns"]
+            if near is None and best and incumbents.get(ticket, 0) * (1 + within) >= best:
+                near = elapsed / 1e9
+        counted = [t for t in trials.values() if not t["duplicate_of"]]
+        searching = (elapsed - setup) / 1e9
+        found[kernel] = {"variants": len(counted), "seconds": elapsed / 1e9, "speedup": best, "near_best_seconds": near,
+                         "variants_per_second": len(counted) / searching if searching else 0.0}
+    return found

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from intervals import median_interval
+
 REPEATS = 4  # of a call that lost the core to another process
 LONGEST_REPEATED = 0.02  # seconds; on a busy machine a longer call hardly ever keeps it
 
@@ -27,26 +29,6 @@ class Samples:
 
     def lower_quartile(self):
         return sorted(self.seconds)[len(self.seconds) // 4]
-
-
-@dataclass
-class Ratio:
-    """A ratio of times taken in the same rounds: the median, and the order statistics around it that hold the true
-    median with at least 95% confidence (less where there are fewer than 6 pairs: then the extremes)."""
-    low: float
-    middle: float
-    high: float
-
-
-def median_interval(values):
-    values, n = sorted(values), len(values)
-    tail, term, k = 0.0, 0.5**n, 0  # k values are cut at each end while P(Binomial(n, 1/2) < k) stays below 2.5%
-    while k < n // 2 and tail + term <= 0.025:
-        tail += term
-        term *= (n - k) / (k + 1)
-        k += 1
-    cut = max(k - 1, 0)
-    return Ratio(values[cut], statistics.median(values), values[n - 1 - cut])
 
 
 def ratio(numerator, denominator):

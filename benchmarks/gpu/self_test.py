@@ -1,0 +1,291 @@
+"""Tests of what needs no GPU: `run.py --self-test`."""
+import ctypes
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import kernels
+import plans
+import report
+import rounds
+import run
+import search
+import searchlog
+import workloads
+from intervals import bootstrap_geomean, median_interval
+from workloads import Tensor, WorkloadError
+
+OUTLINED = """#map = affine_map<(d0) -> (d0)>
+module {
+  func.func @main(%arg0: tensor<4xf32>, %arg1: tensor<4xf32>) -> tensor<4xf32> {
+    %0 = tensor.empty() : tensor<2x2xf32>
+    %1:2 = kb.call @kb.kernels::@first ins(%arg1, %arg0 : tensor<4xf32>, tensor<4xf32>) outs(%0, %0 : tensor<2x2xf32>, tensor<4xf32>) {asserts} -> tensor<2x2xf32>, tensor<4xf32>
+    %collapsed = tensor.collapse_shape %1#0 [[0, 1]] : tensor<2x2xf32> into tensor<4xf32>
+    %3 = kb.call @kb.kernels::@second ins(%collapsed, %1#1 : tensor<4xf32>, tensor<4xf32>) outs(%0 : tensor<4xf32>) -> tensor<4xf32>
+    return %3 : tensor<4xf32>
+  }
+  module @kb.kernels {
+  }
+}
+"""
+
+KERNEL = """
+#include <stdint.h>
+const char kb_manifest[] = "{\\"kind\\": \\"kernel\\", \\"entry\\": \\"f\\", \\"dims\\": 0, \\"workspace_bytes\\": WORKSPACE, "
+  "\\"recipe\\": {\\"strategy\\": \\"stock\\"}, \\"arguments\\": [ARGUMENTS]}";
+int32_t f(const float *a, const float *b, FORMALS) { BODY }
+"""
+
+
+def float_argument(shape):
+    return f'{{\\\\"shape\\\\": {list(shape)}, \\\\"type\\\\": \\\\"f32\\\\"}}'.replace("\\\\", "\\")
+
+
+def build_kernel(path, formals, shapes, body, workspace=0):
+    text = (KERNEL.replace("FORMALS", formals).replace("BODY", body).replace("WORKSPACE", str(workspace))
+            .replace("ARGUMENTS", ", ".join(map(float_argument, shapes))))
+    source = path.with_suffix(".c")
+    source.write_text(text)
+    subprocess.run([shutil.which("clang") or "cc", "-shared", "-fPIC", source, "-o", path], check=True)
+
+
+class HostDevice:
+    """Tensors of f32 in this process's memory; calls take the times that a column asks for."""
+
+    def __init__(self, seed=0):
+        self.order, self.prepared, self.waits = [], 0, 0
+
+    def empty(self, tensor):
+        return (ctypes.c_float * (tensor.bytes() // 4))()
+
+    def bytes(self, count):
+        return (ctypes.c_char * max(count, 1))()
+
+    def view(self, value, tensor):
+        return value
+
+    def pointer(self, value):
+        return ctypes.addressof(value)
+
+    def prepare(self):
+        self.prepared += 1
+
+    def timed(self, call):
+        self.order.append(call)
+        return call()
+
+    def finish(self):
+        self.waits += 1
+
+    def read(self, ticket):
+        return ticket
+
+
+def record(name, kb, torch, copy, **more):
+    def column(us):
+        return {"us": us, "interval_us": [us, us], "samples_us": [us] * 3, "late": 0, "error": 0.0, "room": 1e-4,
+                "correct": True}
+
+    made = {"file": name, "bytes": 1000000, "columns": {"eager": column(torch), "copy": column(copy), "kb": column(kb)},
+            "missing": {}, "ratios": {}, "ratio_samples": {}, "search": {}, "notes": [], "compile_seconds": {},
+            "inputs_changed": False}
+    for key, ratio in (("kb_over_torch", torch / kb), ("share_of_copy", copy / kb)):
+        made["ratios"][key], made["ratio_samples"][key] = [ratio] * 3, [ratio] * 3
+    return made | more
+
+
+def a_run(*records):
+    return {"started": "now", "command": "python3 run.py", "options": {"seed": 1}, "device": {"gpu": "fake"},
+            "versions": {"torch": "1", "iree": None}, "files": list(records)}
+
+
+class Statistics(unittest.TestCase):
+    def test_interval_of_the_median(self):
+        r = median_interval([5, 1, 4, 2, 3, 6, 7, 8, 9, 10, 11])
+        self.assertEqual((r.low, r.middle, r.high), (2, 6, 10))  # 97.5% at 11 values: the second and the tenth
+        self.assertEqual(median_interval([3, 1]).low, 1)
+
+    def test_geometric_mean(self):
+        mean = bootstrap_geomean([[2, 2, 2], [8, 8, 8]], 1)
+        self.assertEqual([round(v, 9) for v in (mean.low, mean.middle, mean.high)], [4, 4, 4])
+        wide = bootstrap_geomean([[1, 2, 3, 4, 5]], 1)
+        self.assertAlmostEqual(wide.middle, 3)
+        self.assertTrue(0.99 < wide.low < wide.middle < wide.high < 5.01)
+        self.assertEqual(bootstrap_geomean([[1, 2, 3]], 7), bootstrap_geomean([[1, 2, 3]], 7))
+
+    def test_rounds(self):
+        device, calls = HostDevice(), {"a": lambda: (2e-3, True), "b": lambda: (1e-3, False)}
+        samples = rounds.measure(device, calls, 20, 100, 3)
+        self.assertEqual((len(samples["a"].seconds), samples["a"].late, samples["b"].late), (20, 20, 0))
+        self.assertEqual(rounds.interval(samples["a"], samples["b"]), [2, 2, 2])
+        self.assertEqual((device.prepared, device.waits), (42, 21))  # the warm-up round does not count
+        firsts = device.order[2::2]
+        self.assertTrue(calls["a"] in firsts and calls["b"] in firsts)
+
+    def test_slow_columns_get_fewer_rounds(self):
+        samples = rounds.measure(HostDevice(), {"a": lambda: (1.0, False)}, 41, 2, 3)
+        self.assertEqual(len(samples["a"].seconds), 11)
+
+
+class Files(unittest.TestCase):
+    def test_every_file_has_a_form_and_work(self):
+        files = sorted(run.EXAMPLES.glob("*.mlir"))
+        found = {path.stem: workloads.load(path) for path in files if path.stem in workloads.FORMS}
+        self.assertEqual(set(found), set(workloads.FORMS))
+        for workload in found.values():
+            self.assertGreaterEqual(workload.least_bytes(), 1 << 26)
+            integers = [t for t in workload.inputs if t.dtype.startswith("i")]
+            self.assertEqual(bool(integers), workload.form.high > 0, workload.name)
+
+    def test_bytes(self):
+        self.assertEqual(workloads.load(run.EXAMPLES / "softmax_bf16.mlir").least_bytes(), 2 * 8192 * 8192 * 2)
+        self.assertEqual(workloads.load(run.EXAMPLES / "embedding_bf16.mlir").least_bytes(),
+                         65536 * 8 + 2 * 65536 * 4096 * 2)  # not the table: each row that is looked up, once
+
+    def test_refused(self):
+        for types in ("tensor<?x4xf32>", "tensor<4xcomplex>"):
+            self.assertRaises(WorkloadError, workloads.parse_types, types)
+        self.assertRaises(WorkloadError, workloads.parse_signature, "func.func @f() {\n")
+        self.assertRaises(WorkloadError, workloads.load, pathlib.Path("other.mlir"))
+
+    def test_command_line(self):
+        self.assertEqual(len(run.parse_arguments(["--columns", "eager"]).names), len(workloads.FORMS))
+        for wrong in (["--files", "none"], ["--columns", "numpy"], ["--columns", "kb"], ["--bundle", "b", "--rounds", "1"]):
+            with self.assertRaises(SystemExit) as caught:
+                sys.stderr, stderr = open("/dev/null", "w"), sys.stderr
+                try:
+                    run.parse_arguments(wrong)
+                finally:
+                    sys.stderr.close()
+                    sys.stderr = stderr
+            self.assertEqual(caught.exception.code, 2)
+
+
+class Plans(unittest.TestCase):
+    def test_calls_and_views(self):
+        plan = plans.parse(OUTLINED)
+        self.assertEqual([(s.kernel, s.inputs, [n for n, _ in s.outputs]) for s in plan.steps],
+                         [("first", ["arg1", "arg0"], ["1#0", "1#1"]), ("", ["1#0"], ["collapsed"]),
+                          ("second", ["collapsed", "1#1"], ["3"])])
+        self.assertEqual((plan.results, plan.kernels()), (["3"], ["first", "second"]))
+        self.assertEqual(plan.steps[0].outputs[0][1], Tensor((2, 2), "f32"))
+        self.assertEqual(plans.Plan.from_json(json.loads(json.dumps(plan.to_json()))), plan)
+
+    def test_other_operations_are_refused(self):
+        with self.assertRaisesRegex(WorkloadError, "'linalg.fill' stays outside"):
+            plans.parse(OUTLINED.replace("%0 = tensor.empty()", "%0 = linalg.fill ins(%c)"))
+        self.assertRaises(WorkloadError, plans.parse, "module {\n}\n")
+
+
+class Calls(unittest.TestCase):
+    """Kernels in C, on memory of this process."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        (self.folder / "plan.json").write_text(json.dumps(plans.parse(OUTLINED).to_json()))
+        build_kernel(self.folder / "first.so", "float *c, float *d, void *w, void *s", [(4,), (4,), (2, 2), (4,)],
+                     "for (int i = 0; i < 4; ++i) { ((float *)w)[i] = a[i] - b[i]; c[i] = ((float *)w)[i]; d[i] = b[i]; }"
+                     " return (intptr_t)s == 77 ? 0 : 5;", workspace=16)
+        self.second = "for (int i = 0; i < 4; ++i) c[i] = a[i] * b[i]; return 0;"
+        build_kernel(self.folder / "second.so", "float *c, void *w, void *s", [(4,), (4,), (4,)], self.second)
+        form = workloads.Form(None)
+        self.workload = workloads.Workload("w", [Tensor((4,), "f32")] * 2, [Tensor((4,), "f32")], form)
+        self.arguments = [(ctypes.c_float * 4)(1, 2, 3, 4), (ctypes.c_float * 4)(10, 20, 30, 40)]
+
+    def program(self):
+        return kernels.Program(self.folder, self.workload, self.arguments, HostDevice())
+
+    def test_program(self):
+        program = self.program()
+        program(77)
+        self.assertEqual(list(program.results[0]), [9, 36, 81, 144])
+        self.assertEqual(program.notes, ["first is the stock lowering", "second is the stock lowering"])
+        with self.assertRaisesRegex(WorkloadError, "returned status 5"):
+            program(78)
+
+    def test_signature(self):
+        build_kernel(self.folder / "second.so", "float *c, void *w, void *s", [(4,), (2, 2), (4,)], self.second)
+        with self.assertRaisesRegex(WorkloadError, "kernel 'second' takes"):
+            self.program()
+
+    def test_missing(self):
+        (self.folder / "second.so").unlink()
+        self.assertRaises(WorkloadError, self.program)
+        self.assertRaises(WorkloadError, kernels.load_runtime, self.folder)
+
+
+LOG = [
+    {"type": "baseline", "kernel": "k", "setup_ns": 2e9, "artifact": "base.so"},
+    {"type": "baseline", "kernel": "other", "setup_ns": 1e9, "artifact": "stock.so"},
+    {"type": "trial", "kernel": "k", "ticket": 1, "duplicate_of": 0, "costs": {"wall_ns": 1e9}},
+    {"type": "incumbent", "kernel": "k", "ticket": 1, "speedup": {"middle": 2.0}},
+    {"type": "trial", "kernel": "k", "ticket": 2, "duplicate_of": 0, "costs": {"wall_ns": 1e9}},
+    {"type": "incumbent", "kernel": "k", "ticket": 2, "speedup": {"middle": 2.95}},
+    {"type": "trial", "kernel": "k", "ticket": 3, "duplicate_of": 1, "costs": {"wall_ns": 0}},
+    {"type": "trial", "kernel": "k", "ticket": 4, "duplicate_of": 0, "costs": {"wall_ns": 2e9}},
+    {"type": "incumbent", "kernel": "k", "ticket": 4, "speedup": {"middle": 3.0}},
+    {"type": "accepted", "kernel": "k", "ticket": 4, "artifact": "four.so"},
+]
+
+
+class Searches(unittest.TestCase):
+    def test_progress(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log = pathlib.Path(folder) / "search.jsonl"
+            log.write_text("".join(json.dumps(event) + "\n" for event in LOG) + '{"type": "tri')
+            found = searchlog.progress(log)
+        self.assertEqual(found["k"], {"variants": 3, "seconds": 6.0, "speedup": 3.0, "near_best_seconds": 4.0,
+                                      "variants_per_second": 0.75})
+        self.assertEqual((found["other"]["near_best_seconds"], found["other"]["variants_per_second"]), (None, 0.0))
+
+    def test_winners(self):
+        self.assertEqual(search.winners(LOG), {"k": "four.so", "other": "stock.so"})
+        undone = [*LOG, {"type": "rolled_back", "kernel": "k", "ticket": 4, "artifact": "four.so"}]
+        self.assertEqual(search.winners(undone)["k"], "base.so")
+
+    def test_no_tools(self):
+        with tempfile.TemporaryDirectory() as folder:
+            with self.assertRaisesRegex(WorkloadError, "kb-opt"):
+                search.search("a.mlir", folder, pathlib.Path(folder) / "out", 1, 1, {})
+
+
+class Report(unittest.TestCase):
+    def test_table(self):
+        text = report.text(a_run(record("one", 10.0, 20.0, 9.0), record("two", 10.0, 5.0, 8.1)))
+        self.assertIn("| one  | 20    | -       | -            | 9    | 10 | 0.10    | 2.00 [2.00, 2.00] | 0.90", text)
+        self.assertIn("best of torch over kb: 1.000 [1.000, 1.000] of 2 files, least 0.50 (two)", text)
+        self.assertIn("share of the copy floor): 0.854", text)
+        self.assertIn("Versions: torch 1\n", text)
+
+    def test_what_went_wrong_is_said(self):
+        bad = record("one", 10.0, 20.0, 9.0, missing={"compile": "why"}, notes=["an input was changed"])
+        bad["columns"]["kb"] |= {"correct": False, "error": 0.5, "late": 2}
+        text = report.text(a_run(bad))
+        for words in ("10!*", "no compile: why", "an input was changed", "kb is off by 5.0e-01, more than 1.0e-04",
+                      "kb waited for the host in 2 of 3 calls"):
+            self.assertIn(words, text)
+
+    def test_files(self):
+        progress = {"k": {"variants": 3, "seconds": 6.0, "speedup": 3.0, "near_best_seconds": 4.0,
+                          "variants_per_second": 0.75}}
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder) / "out"
+            text = report.write(a_run(record("one", 10.0, 20.0, 9.0, search={"progress": progress})), folder)
+            self.assertEqual(len(json.loads((folder / "results.json").read_text())["files"]), 1)
+            self.assertTrue((folder / "plot.png").exists() or (folder / "plot.svg").exists())
+        self.assertRegex(text, r"one  \| k      \| 3        \| 0\.8        \| 4\.0")
+
+    def test_svg(self):
+        drawn = report.svg(report.shares([record("one", 10.0, 20.0, 9.0), record("two", 10.0, 20.0, 9.5)]))
+        self.assertEqual(drawn.count("<circle"), len(report.STYLES) + 4)
+        self.assertLess(drawn.index(">two<"), drawn.index(">one<"))  # the best first
+
+
+def run_tests():
+    suite = unittest.defaultTestLoader.loadTestsFromModule(sys.modules[__name__])
+    return 0 if unittest.TextTestRunner().run(suite).wasSuccessful() else 1

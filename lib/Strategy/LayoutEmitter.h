@@ -26,8 +26,8 @@ struct PiecePlan {
   const RowProgram *program = nullptr;
   bool isScalar = false; ///< results are not contiguous along any axis
   std::optional<unsigned> tileAxis; ///< along which some inputs are contiguous
-  std::set<const Node *> transposed;
-  std::set<const Node *> gathered;
+  NodeSet transposed;
+  NodeSet gathered;
   unsigned sharedAxis = 0; ///< that threads share
   int64_t parts = 1;       ///< of it
 };

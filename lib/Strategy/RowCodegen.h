@@ -59,7 +59,7 @@ struct KeptRow {
 
 struct RowPlan {
   std::vector<Sweep> sweeps;
-  std::map<const Node *, KeptRow> kept;
+  NodeMap<KeptRow> kept;
   std::vector<unsigned> rowOutputs; ///< outputs without columns
   int64_t stackBytes = 0;           ///< of one row
 };

@@ -26,7 +26,7 @@ int64_t kernelbrain::strategy::elementBytes(Type type) {
 
 /// True if a NaN of `target` makes `node` NaN, whatever else happens.
 static bool isStrictIn(const Node *node, const Node *target,
-                       std::map<const Node *, bool> &known) {
+                       NodeMap<bool> &known) {
   if (node == target)
     return true;
   auto [slot, isNew] = known.try_emplace(node, false);
@@ -55,19 +55,19 @@ bool kernelbrain::strategy::mayDropNaN(const RowProgram &program,
   std::vector<Node *> live = program.live();
   // A NaN anywhere in the row makes these NaN: sums over the row that take in
   // every x, and what is strict in one of them.
-  std::map<const Node *, bool> isPoisoned;
-  std::map<const Node *, bool> depends;
+  NodeMap<bool> isPoisoned;
+  NodeMap<bool> depends;
   for (const Node *node : live) {
     bool isSumOfX = false;
     if (node->kind == Node::Kind::Reduce && node->reduce == ReduceKind::AddF) {
-      std::map<const Node *, bool> known;
+      NodeMap<bool> known;
       isSumOfX = isStrictIn(node->operands[0], x, known);
     }
     bool strict = false, all = true;
     depends[node] = node == reduction;
     for (const Node *operand : node->operands) {
       depends[node] = depends[node] || depends[operand];
-      std::map<const Node *, bool> known;
+      NodeMap<bool> known;
       strict |= isPoisoned[operand] && isStrictIn(node, operand, known);
       all &= !depends[operand] || isPoisoned[operand];
     }
@@ -108,14 +108,14 @@ private:
   bool tryKept();
   void collect();
   void visit(Node *node, unsigned sweep, std::vector<bool> &seen);
-  double work(const Node *node, std::map<const Node *, double> &known);
+  double work(const Node *node, NodeMap<double> &known);
   bool place(const Node *node, unsigned lastSweep);
 
   const RowProgram &program;
   Keep keep;
   std::vector<Node *> live;
-  std::map<const Node *, unsigned> level;
-  std::map<const Node *, unsigned> firstSweep, lastSweep;
+  NodeMap<unsigned> level;
+  NodeMap<unsigned> firstSweep, lastSweep;
   std::vector<bool> isCandidate;
   std::vector<bool> isTaken;
   RowPlan plan;
@@ -149,7 +149,7 @@ void Planner::makeSweeps() {
 }
 
 /// A rough count of instructions to compute the node from memory.
-double Planner::work(const Node *node, std::map<const Node *, double> &known) {
+double Planner::work(const Node *node, NodeMap<double> &known) {
   if (!program.variesAlongColumns(node) || node->kind == Node::Kind::Index)
     return 0;
   auto [slot, isNew] = known.try_emplace(node, 0);
@@ -209,7 +209,7 @@ void Planner::chooseKept() {
   isCandidate.assign(program.nodes().size(), false);
   isTaken.assign(program.outputs.size(), false);
   for (Node *node : live) {
-    std::map<const Node *, double> known;
+    NodeMap<double> known;
     isCandidate[node->id] = node->kind == Node::Kind::Op &&
                             !node->type.isInteger(1) && work(node, known) >= 3;
   }

@@ -209,7 +209,7 @@ private:
 
   const RowProgram &program;
   std::vector<Node *> live;
-  std::map<const Node *, std::vector<const Node *>> users;
+  NodeMap<std::vector<const Node *>> users;
   Magnitudes magnitudes;
   Magnitudes bounds; ///< the limits, and what follows for terms of sums
   Narrowing result;
@@ -241,7 +241,7 @@ void NarrowingAnalysis::findLimits() {
 
 /// Differences of what both come from reductions, such as E[x^2] - E[x]^2.
 void NarrowingAnalysis::findDifferences() {
-  std::map<const Node *, bool> isReduced;
+  NodeMap<bool> isReduced;
   for (const Node *node : live) {
     isReduced[node] = node->isReduction();
     for (const Node *operand : node->operands)

@@ -11,7 +11,7 @@ namespace kernelbrain::strategy {
 struct Magnitude {
   int low = -1100, high = 1100;
 };
-using Magnitudes = std::map<const Node *, Magnitude>;
+using Magnitudes = NodeMap<Magnitude>;
 
 /// True if the node is x - max(x).
 bool isNonPositive(const Node *node);

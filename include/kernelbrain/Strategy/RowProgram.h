@@ -16,6 +16,7 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -104,6 +105,14 @@ struct Node {
     return kind == Kind::Reduce || kind == Kind::ArgReduce;
   }
 };
+
+/// Containers in the order of the nodes in their program: what is made of their
+/// elements must not depend on addresses.
+struct NodeOrder {
+  bool operator()(const Node *a, const Node *b) const { return a->id < b->id; }
+};
+template <typename T> using NodeMap = std::map<const Node *, T, NodeOrder>;
+using NodeSet = std::set<const Node *, NodeOrder>;
 
 /// A result of the kernel: `node` stored at `access`.
 struct Output {

@@ -1,9 +1,10 @@
 //===- CudaDriver.cpp -----------------------------------------------------===//
 
-#include "CudaDriver.h"
+#include "kernelbrain/Runtime/CudaDriver.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <stdlib.h>
 
 namespace kernelbrain::cuda {
 namespace {
@@ -13,7 +14,8 @@ Driver functions;
 const Driver *loaded = nullptr; ///< &functions once they can be called
 
 Result load() {
-  void *library = dlopen("libcuda.so.1", RTLD_NOW);
+  const char *named = secure_getenv("KB_CUDA_DRIVER");
+  void *library = dlopen(named && *named ? named : "libcuda.so.1", RTLD_NOW);
   if (!library)
     return NoDevice;
 #define KB_CUDA_FIND(name, symbol, parameters)                                 \

@@ -1,7 +1,7 @@
 //===- CudaRuntime.cpp - kbcu* --------------------------------------------===//
 
 #include "kernelbrain/Runtime/CudaRuntime.h"
-#include "CudaDriver.h"
+#include "kernelbrain/Runtime/CudaDriver.h"
 
 #include <pthread.h>
 

@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "CudaDriver.h"
+#include "kernelbrain/Runtime/CudaDriver.h"
 #include "kernelbrain/Runtime/CudaRuntime.h"
 
 #include <stdio.h>

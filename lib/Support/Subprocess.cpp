@@ -25,9 +25,17 @@ namespace kernelbrain {
 //===----------------------------------------------------------------------===//
 
 std::vector<std::string> scrubbedEnvironment() {
-  static const char *const kept[] = {
-      "PATH",         "HOME",         "TMPDIR",       "LANG", "LD_LIBRARY_PATH",
-      "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS"};
+  static const char *const kept[] = {"PATH",
+                                     "HOME",
+                                     "TMPDIR",
+                                     "LANG",
+                                     "LD_LIBRARY_PATH",
+                                     "KB_CUDA_DRIVER",
+                                     "KB_EMULATED_DEVICES",
+                                     "CUDA_VISIBLE_DEVICES",
+                                     "ASAN_OPTIONS",
+                                     "LSAN_OPTIONS",
+                                     "UBSAN_OPTIONS"};
   std::vector<std::string> environment;
   for (const char *name : kept)
     if (const char *value = std::getenv(name))

@@ -1,11 +1,12 @@
 //===- CudaRuntimeTest.cpp - Which driver calls the runtime makes ---------===//
 
 #include "kernelbrain/Runtime/CudaRuntime.h"
-#include "FakeCuda.h"
+#include "EmulatedCuda.h"
 
 #include "gtest/gtest.h"
 
 #include <cstdint>
+#include <fstream>
 #include <thread>
 
 extern "C" {
@@ -25,16 +26,24 @@ namespace {
 
 using Calls = std::vector<std::string>;
 
+std::string readImage() {
+  std::ifstream file(KB_DEVICE_IMAGE, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
 class CudaRuntimeTest : public ::testing::Test {
 protected:
-  CudaRuntimeTest() : cuda(*fakeCuda()) {
+  CudaRuntimeTest() : cuda(*emulatedCuda()), image(readImage()) {
     kbcuSynchronize(nullptr); // the driver is looked for by now
     kbcuTakeFailure();
-    cuda = FakeCuda();
+    cuda = EmulatedCuda();
+    cuda.counts = true;
+    cuda.needsContext = false;
   }
 
-  FakeCuda &cuda;
-  kbcuModule module = {"image", nullptr};
+  EmulatedCuda &cuda;
+  std::string image;
+  kbcuModule module = {image.data(), nullptr};
   kbcuKernel kernel = {&module, "k", nullptr, 0};
   kbcuShape shape = {{4, 2, 1}, {128, 1, 1}, {0, 0, 0}, 0};
   int streams[2];
@@ -172,7 +181,8 @@ TEST_F(CudaRuntimeTest, MemoryInStreamOrder) {
   EXPECT_TRUE(cuda.calls.empty());
   EXPECT_EQ(kbcuAllocate(&memory, 16, streams), 0);
   EXPECT_NE(memory, nullptr);
-  EXPECT_EQ(kbcuCopy(memory, streams, 16, streams), 0);
+  char words[16] = {};
+  EXPECT_EQ(kbcuCopy(memory, words, 16, streams), 0);
   EXPECT_EQ(kbcuFree(memory, streams), 0);
   EXPECT_EQ(cuda.calls,
             Calls({"MemAllocAsync", "MemcpyAsync", "MemFreeAsync"}));
@@ -181,7 +191,7 @@ TEST_F(CudaRuntimeTest, MemoryInStreamOrder) {
 }
 
 TEST_F(CudaRuntimeTest, ProgramsOfStockMlir) {
-  void *loaded = mgpuModuleLoad(streams, 0);
+  void *loaded = mgpuModuleLoad(image.data(), 0);
   void *function = mgpuModuleGetFunction(loaded, "k");
   void *stream = mgpuStreamCreate();
   void *memory = mgpuMemAlloc(64, stream, false);
@@ -208,7 +218,7 @@ TEST_F(CudaRuntimeTest, FailuresOfStockMlirAreKept) {
                    0);
   mgpuStreamSynchronize(nullptr);
   EXPECT_EQ(::testing::internal::GetCapturedStderr(),
-            "KernelBrain runtime: a launch failed: unknown error (status "
+            "KernelBrain runtime: a launch failed: invalid argument (status "
             "1001)\nKernelBrain runtime: waiting for a stream failed: an "
             "illegal memory access was encountered (status 1700)\n");
   EXPECT_EQ(kbcuTakeFailure(), 1001);

@@ -1,13 +1,13 @@
 //===- CudaDriver.h - The CUDA driver, found at run time --------*- C++ -*-===//
 //
-// The part of the driver's interface that the runtime calls, declared here so
-// that no CUDA toolkit is needed to build it. Names and layouts are those of
-// cuda.h 12 and later.
+// The part of the driver's interface that the runtime and kb-worker call,
+// declared here so that no CUDA toolkit is needed to build them. Names and
+// layouts are those of cuda.h 12 and later.
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef KERNELBRAIN_LIB_RUNTIME_CUDADRIVER_H
-#define KERNELBRAIN_LIB_RUNTIME_CUDADRIVER_H
+#ifndef KERNELBRAIN_RUNTIME_CUDADRIVER_H
+#define KERNELBRAIN_RUNTIME_CUDADRIVER_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,9 +15,31 @@
 namespace kernelbrain::cuda {
 
 using Result = int; ///< CUresult
-constexpr Result Success = 0, NotInitialized = 3, NoDevice = 100,
-                 InvalidContext = 201, NotFound = 500;
+constexpr Result Success = 0, InvalidValue = 1, OutOfMemory = 2,
+                 NotInitialized = 3, NoDevice = 100, InvalidDevice = 101,
+                 InvalidImage = 200, InvalidContext = 201,
+                 NoBinaryForDevice = 209, NotFound = 500, IllegalAddress = 700,
+                 LaunchOutOfResources = 701, AssertFailed = 710,
+                 LaunchFailed = 719, NotSupported = 801;
 using DevicePointer = uint64_t;
+
+/// CUdevice_attribute.
+enum DeviceAttribute : int {
+  MaxThreadsPerBlock = 1,
+  ClockKilohertz = 13,
+  MultiprocessorCount = 16,
+  MemoryClockKilohertz = 36,
+  MemoryBusBits = 37,
+  L2Bytes = 38,
+  ThreadsPerMultiprocessor = 39,
+  ComputeCapabilityMajor = 75,
+  ComputeCapabilityMinor = 76,
+  SharedBytesPerMultiprocessor = 81,
+  RegistersPerMultiprocessor = 82,
+  SharedBytesPerBlockOptin = 97,
+  VirtualMemorySupported = 102,
+  BlocksPerMultiprocessor = 106
+};
 
 constexpr int FunctionMaxDynamicSharedSize = 8; ///< CUfunction_attribute
 constexpr unsigned LaunchClusterDimension = 4;  ///< CUlaunchAttributeID
@@ -31,6 +53,25 @@ struct LaunchAttribute {
     unsigned clusterDim[3];
     char bytes[64];
   } value;
+};
+
+/// CUmemAllocationProp.
+struct AllocationProperties {
+  int type = 1; ///< pinned, the only one there is
+  int handleTypes = 0;
+  struct {
+    int type = 1; ///< a device
+    int id = 0;
+  } location;
+  void *windowsHandles = nullptr;
+  unsigned char flags[8] = {};
+};
+
+/// CUmemAccessDesc.
+struct MemoryAccess {
+  int locationType = 1; ///< a device
+  int device = 0;
+  int flags = 3; ///< read and write
 };
 
 struct LaunchConfig {
@@ -47,9 +88,13 @@ struct LaunchConfig {
   F(GetErrorString, "cuGetErrorString", (Result, const char **text))           \
   F(DeviceGet, "cuDeviceGet", (int *device, int ordinal))                      \
   F(DeviceGetCount, "cuDeviceGetCount", (int *count))                          \
+  F(DeviceGetName, "cuDeviceGetName", (char *name, int length, int device))    \
+  F(DeviceGetAttribute, "cuDeviceGetAttribute",                                \
+    (int *value, int attribute, int device))                                   \
   F(DevicePrimaryCtxRetain, "cuDevicePrimaryCtxRetain", (void **, int device)) \
   F(CtxGetCurrent, "cuCtxGetCurrent", (void **context))                        \
   F(CtxSetCurrent, "cuCtxSetCurrent", (void *context))                         \
+  F(CtxSynchronize, "cuCtxSynchronize", (void))                                \
   F(LibraryLoadData, "cuLibraryLoadData",                                      \
     (void **library, const void *image, int *, void **, unsigned, int *,       \
      void **, unsigned))                                                       \
@@ -79,6 +124,25 @@ struct LaunchConfig {
   F(EventDestroy, "cuEventDestroy_v2", (void *event))                          \
   F(EventSynchronize, "cuEventSynchronize", (void *event))                     \
   F(EventRecord, "cuEventRecord", (void *event, void *stream))                 \
+  F(EventElapsedTime, "cuEventElapsedTime",                                    \
+    (float *milliseconds, void *start, void *end))                             \
+  F(MemGetInfo, "cuMemGetInfo_v2", (size_t *available, size_t *all))           \
+  F(MemAddressReserve, "cuMemAddressReserve",                                  \
+    (DevicePointer *, size_t bytes, size_t alignment, DevicePointer wish,      \
+     unsigned long long flags))                                                \
+  F(MemAddressFree, "cuMemAddressFree", (DevicePointer, size_t bytes))         \
+  F(MemCreate, "cuMemCreate",                                                  \
+    (uint64_t *handle, size_t bytes, const AllocationProperties *,             \
+     unsigned long long flags))                                                \
+  F(MemRelease, "cuMemRelease", (uint64_t handle))                             \
+  F(MemMap, "cuMemMap",                                                        \
+    (DevicePointer, size_t bytes, size_t offset, uint64_t handle,              \
+     unsigned long long flags))                                                \
+  F(MemUnmap, "cuMemUnmap", (DevicePointer, size_t bytes))                     \
+  F(MemSetAccess, "cuMemSetAccess",                                            \
+    (DevicePointer, size_t bytes, const MemoryAccess *, size_t count))         \
+  F(MemGetAllocationGranularity, "cuMemGetAllocationGranularity",              \
+    (size_t *bytes, const AllocationProperties *, int option))                 \
   F(MemAlloc, "cuMemAlloc_v2", (DevicePointer *, size_t bytes))                \
   F(MemFree, "cuMemFree_v2", (DevicePointer))                                  \
   F(MemAllocManaged, "cuMemAllocManaged",                                      \
@@ -88,6 +152,8 @@ struct LaunchConfig {
   F(MemFreeAsync, "cuMemFreeAsync", (DevicePointer, void *stream))             \
   F(MemcpyAsync, "cuMemcpyAsync",                                              \
     (DevicePointer to, DevicePointer from, size_t bytes, void *stream))        \
+  F(MemsetD8Async, "cuMemsetD8Async",                                          \
+    (DevicePointer to, unsigned char value, size_t count, void *stream))       \
   F(MemsetD32Async, "cuMemsetD32Async",                                        \
     (DevicePointer to, unsigned value, size_t count, void *stream))            \
   F(MemsetD16Async, "cuMemsetD16Async",                                        \
@@ -107,8 +173,10 @@ struct Driver {
 #undef KB_CUDA_MEMBER
 };
 
-/// The driver, initialised; or null, and why in `result`. A machine that had
-/// none is asked again the next time.
+/// The driver, initialised; or null, and why in `result`. It is the file that
+/// the environment variable KB_CUDA_DRIVER names, else libcuda.so.1 where the
+/// dynamic loader finds it. A machine that had none is asked again the next
+/// time.
 const Driver *driver(Result &result);
 
 /// Makes the primary context of a device current on this thread if it has no
@@ -138,4 +206,4 @@ template <typename Work> Result withContext(int device, Work work) {
 
 } // namespace kernelbrain::cuda
 
-#endif // KERNELBRAIN_LIB_RUNTIME_CUDADRIVER_H
+#endif // KERNELBRAIN_RUNTIME_CUDADRIVER_H

@@ -1,5 +1,6 @@
 //===- StrategyLibrary.cpp - All strategies -------------------------------===//
 
+#include "Gpu/GpuStrategies.h"
 #include "RowStrategies.h"
 #include "Sequence.h"
 #include "kernelbrain/Support/Hash.h"
@@ -20,6 +21,8 @@ StrategyLibrary::StrategyLibrary() {
   strategies.push_back(createColumnwiseStrategy());
   strategies.push_back(createContractionStrategy());
   strategies.push_back(createLayoutStrategy());
+  strategies.push_back(createGpuColumnwiseStrategy());
+  strategies.push_back(createGpuLongRowsStrategy());
   // The last one: it is made of those before it.
   std::vector<const Strategy *> parts;
   for (const std::unique_ptr<Strategy> &strategy : strategies)

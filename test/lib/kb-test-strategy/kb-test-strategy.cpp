@@ -28,6 +28,8 @@ static cl::opt<std::string> strategyName("strategy", cl::init(""),
 static cl::opt<std::string> knobs("knobs", cl::init("{}"),
                                   cl::desc("JSON object over the defaults"));
 static cl::opt<std::string> features("features", cl::init("avx512f,avx512vl"));
+static cl::opt<std::string> chip("chip", cl::init(""),
+                                 cl::desc("of a GPU; empty: a host"));
 static cl::opt<int64_t> threads("target-threads", cl::init(1),
                                 cl::desc("that the target has"));
 static cl::opt<std::string>
@@ -107,6 +109,12 @@ int main(int argc, char **argv) {
   target.threads = threads;
   for (llvm::StringRef feature : llvm::split(features.getValue(), ','))
     target.features.push_back(feature.str());
+  if (!chip.empty()) {
+    Result<Target> gpu = makeCudaTarget(chip);
+    if (!gpu)
+      return fail(gpu.error().message);
+    target = *gpu;
+  }
   strategy::StrategyLibrary library;
   mlir::OwningOpRef<mlir::ModuleOp> output =
       mlir::ModuleOp::create(module->getLoc());

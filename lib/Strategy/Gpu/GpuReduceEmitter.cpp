@@ -1,0 +1,456 @@
+//===- GpuReduceEmitter.cpp - Reductions shared by many threads -----------===//
+
+#include "GpuReduceEmitter.h"
+#include "../ColumnEmitter.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace kernelbrain::strategy;
+using namespace kernelbrain;
+
+/// Where the partial results of a reduction begin in the workspace.
+static constexpr int64_t partialAlignment = 256;
+
+bool kernelbrain::strategy::isAlongReduction(const RowProgram &program) {
+  return program.vectorAxis == program.numRowAxes;
+}
+
+static int64_t rowExtent(const RowProgram &program) {
+  return isAlongReduction(program) ? 1
+                                   : program.axes[program.vectorAxis].factor;
+}
+
+static int64_t outerPoints(const RowProgram &program) {
+  int64_t points = 1;
+  for (unsigned axis = 0; axis < program.numRowAxes; ++axis)
+    if (axis != program.vectorAxis)
+      points *= program.axes[axis].evaluate(program.dimHints);
+  return points;
+}
+
+int64_t kernelbrain::strategy::stripsOf(const RowProgram &program,
+                                        const GpuReduceOptions &options) {
+  return isAlongReduction(program)
+             ? 1
+             : llvm::divideCeil(rowExtent(program),
+                                options.lanes * options.vector);
+}
+
+static std::vector<const Node *> reductionsOf(const RowPlan &plan) {
+  std::vector<const Node *> all;
+  for (const Sweep &sweep : plan.sweeps)
+    all.insert(all.end(), sweep.reductions.begin(), sweep.reductions.end());
+  return all;
+}
+
+int64_t
+kernelbrain::strategy::reduceWorkspace(const RowProgram &program,
+                                       const RowPlan &plan,
+                                       const GpuReduceOptions &options) {
+  if (options.splits == 1)
+    return 0;
+  int64_t points = options.splits * outerPoints(program) * rowExtent(program);
+  int64_t bytes = 0;
+  for (const Node *node : reductionsOf(plan))
+    bytes += llvm::alignTo(points * elementBytes(node->type), partialAlignment);
+  return bytes;
+}
+
+int64_t kernelbrain::strategy::reduceShared(const RowProgram &program,
+                                            const RowPlan &plan,
+                                            const GpuReduceOptions &options) {
+  int64_t vector = isAlongReduction(program) ? 1 : options.vector;
+  int64_t bytes = 0;
+  for (const Node *node : reductionsOf(plan))
+    bytes +=
+        options.members * options.lanes * vector * elementBytes(node->type);
+  return bytes;
+}
+
+int64_t kernelbrain::strategy::reduceLaunches(const RowPlan &plan,
+                                              const GpuReduceOptions &options) {
+  if (options.splits == 1)
+    return 1;
+  bool endsInReduction = !plan.sweeps.back().reductions.empty();
+  return plan.sweeps.size() + endsInReduction;
+}
+
+GpuReduceEmitter::GpuReduceEmitter(const RowProgram &program,
+                                   const RowPlan &plan,
+                                   const RowOptions &options,
+                                   const GpuReduceOptions &reduce,
+                                   kb::KernelOp kernel, ModuleOp module)
+    : GpuEmitter(program, options, kernel, module), plan(plan), reduce(reduce),
+      along(isAlongReduction(program)), vectorNode(program.nodes().size()) {
+  fastMath = reduce.fastMath;
+  workspaceBytes = reduceWorkspace(program, plan, reduce);
+  vectorNode =
+      along ? std::vector<bool>(program.nodes().size()) : vectorNodes(program);
+  if (along)
+    for (const std::unique_ptr<Node> &node : program.nodes())
+      vectorNode[node->id] = program.variesAlongColumns(node.get());
+}
+
+//===----------------------------------------------------------------------===//
+// Launches
+//===----------------------------------------------------------------------===//
+
+/// All sweeps in one launch, or one launch a sweep where blocks share them.
+void GpuReduceEmitter::emitNest(bool) {
+  if (reduce.splits == 1)
+    return emitStage(0, plan.sweeps.size());
+  for (size_t sweep = 0; sweep < plan.sweeps.size(); ++sweep)
+    emitStage(sweep, 1);
+  if (!plan.sweeps.back().reductions.empty())
+    emitStage(plan.sweeps.size(), 0);
+}
+
+/// The launch for `count` sweeps, and for the values of rows behind the last.
+void GpuReduceEmitter::emitStage(size_t first, size_t count) {
+  shape = reduce;
+  if (count == 0) {
+    // Few steps are left: the partial results.
+    shape.splits = 1;
+    shape.members =
+        std::min<int64_t>(reduce.members, llvm::PowerOf2Ceil(reduce.splits));
+    if (!along)
+      shape.vector = 1;
+  }
+  SmallVector<MemRefType> shared;
+  for (const Node *node : reductionsOf(plan))
+    shared.push_back(sharedType(
+        shape.members * shape.lanes * (along ? 1 : shape.vector), node->type));
+  Value blocks = index(stripsOf(program, shape));
+  for (unsigned axis = 0; axis < program.numRowAxes; ++axis)
+    if (axis != program.vectorAxis)
+      blocks = mulIndex(blocks, extentValue(program.axes[axis]));
+  int64_t bytes = 1;
+  for (Type type : program.elementTypes)
+    bytes = std::max(bytes, shape.vector * elementBytes(type));
+  bool isLast = first + count == plan.sweeps.size() &&
+                (shape.splits == 1 || plan.sweeps.back().reductions.empty());
+  emitLaunch({blocks, index(shape.splits)}, {shape.lanes, shape.members},
+             shared, shape.vector == 1 ? 1 : bytes, [&](Launch &arm) {
+               launch = &arm;
+               enterBlock(shape);
+               if (shape.splits > 1 || count == 0)
+                 for (size_t before = 0; before < first; ++before)
+                   for (Node *node : plan.sweeps[before].reductions)
+                     finish(node, loadPartials(node));
+               for (size_t sweep = first; sweep < first + count; ++sweep)
+                 emitSweep(plan.sweeps[sweep]);
+               if (isLast)
+                 storeRows();
+             });
+}
+
+/// What the thread stands for.
+void GpuReduceEmitter::enterBlock(const GpuReduceOptions &shape) {
+  lane = launch->thread[0];
+  member = launch->thread[1];
+  split = launch->block[1];
+  rows = Step();
+  rows.coordinates.assign(program.axes.size(), Value());
+  SmallVector<Value> extents;
+  for (unsigned axis = 0; axis < program.numRowAxes; ++axis)
+    if (axis != program.vectorAxis)
+      extents.push_back(extentValue(program.axes[axis]));
+  extents.push_back(index(stripsOf(program, shape)));
+  Values place = digits(launch->block[0], extents);
+  auto digit = place.begin();
+  outer = index(0);
+  auto extent = extents.begin();
+  for (unsigned axis = 0; axis < program.numRowAxes; ++axis)
+    if (axis != program.vectorAxis) {
+      outer = addIndex(mulIndex(outer, *extent++), *digit);
+      rows.coordinates[axis] = *digit++;
+    }
+  column = index(0);
+  isInside = nullptr;
+  if (along)
+    return;
+  int64_t length = rowExtent(program), strip = shape.lanes * shape.vector;
+  column = addIndex(mulIndex(*digit, index(strip)),
+                    mulIndex(lane, index(shape.vector)));
+  if (length % strip) {
+    // Lanes beyond the edge do the work of the last one in vain.
+    isInside = less(column, index(length));
+    column = arith::MinUIOp::create(builder, loc, column,
+                                    index(length - shape.vector));
+  }
+  rows.coordinates[program.vectorAxis] = column;
+}
+
+//===----------------------------------------------------------------------===//
+// Sweeps
+//===----------------------------------------------------------------------===//
+
+void GpuReduceEmitter::emitSweep(const Sweep &sweep) {
+  Value count = extentValue(program.columns());
+  if (along)
+    count = divideUp(count, vector());
+  Value from = index(0), to = count;
+  bool isEven = program.columns().isStatic();
+  int64_t steps = program.columns().factor / (along ? vector() : 1);
+  if (shape.splits > 1) {
+    // Whole rounds of the block for each, but the last.
+    int64_t round = shape.members * shape.unroll;
+    isEven &= steps % (round * shape.splits) == 0;
+    Value share = divideUp(count, shape.splits);
+    share = mulIndex(divideUp(share, round), index(round));
+    from = arith::MinUIOp::create(builder, loc, mulIndex(split, share), count);
+    to = arith::MinUIOp::create(builder, loc, addIndex(from, share), count);
+  }
+  isEven &= steps % (shape.members * shape.unroll) == 0;
+  Values inits;
+  for (const Node *node : sweep.reductions)
+    inits.push_back(neutralOf(node));
+  // Row values stand before the loop.
+  for (Node *node : sweep.rowValues)
+    row(node);
+  int64_t round = shape.members * shape.unroll;
+  Value even = to;
+  if (!isEven) {
+    Value whole = arith::SubIOp::create(builder, loc, to, from);
+    whole = arith::DivUIOp::create(builder, loc, whole, index(round));
+    even = addIndex(from, mulIndex(whole, index(round)));
+  }
+  Values results = emitSteps(sweep, from, even, shape.unroll, inits);
+  if (!isEven)
+    results = emitSteps(sweep, even, to, 1, results);
+  for (size_t number = 0; number < results.size(); ++number) {
+    Node *node = sweep.reductions[number];
+    Value joined = joinMembers(node, results[number]);
+    if (shape.splits == 1) {
+      finish(node, joined);
+      continue;
+    }
+    emitIf(whenFirst(), [&] {
+      Value place =
+          addIndex(mulIndex(split, index(outerPoints(program))), outer);
+      place = addIndex(mulIndex(place, index(rowExtent(program))), column);
+      storeLanes(joined, partials(node), place, /*isAligned=*/true);
+    });
+  }
+}
+
+/// Steps of this member from `from` to `to`, `unroll` at once.
+ProgramEmitter::Values GpuReduceEmitter::emitSteps(const Sweep &sweep,
+                                                   Value from, Value to,
+                                                   int64_t unroll,
+                                                   ValueRange inits) {
+  int64_t round = shape.members * unroll;
+  return emitLoop(
+      addIndex(from, member), to, round, inits, [&](Value at, ValueRange old) {
+        SmallVector<Step, 0> steps(unroll, rows);
+        for (auto [number, step] : llvm::enumerate(steps)) {
+          Value place = addIndex(at, index(number * shape.members));
+          step.coordinates.back() =
+              along ? mulIndex(place, index(vector())) : place;
+        }
+        // Loads of all steps come first: the nodes are in order.
+        for (Node *node : sweep.matrices)
+          for (Step &step : steps)
+            valueOf(node, step);
+        Values results(old);
+        for (Step &step : steps) {
+          for (auto [node, sum] : llvm::zip(sweep.reductions, results)) {
+            Value x = widened(valueOf(node->operands[0], step),
+                              along || isVector(node) ? vector() : 0);
+            sum = combine(node, x, sum);
+          }
+          emitStores(sweep, step);
+        }
+        return results;
+      });
+}
+
+void GpuReduceEmitter::store(const Output &output, Value value,
+                             ArrayRef<Value> coordinates) {
+  const Extent &stride = output.access.strides[program.vectorAxis];
+  if (!stride.isZero())
+    value = widened(value, vector());
+  storeLanes(value, flat[output.access.argument],
+             accessOffset(output.access, coordinates, {}), launch->isAligned);
+}
+
+void GpuReduceEmitter::emitStores(const Sweep &sweep, Step &step) {
+  if (sweep.stores.empty())
+    return;
+  auto all = [&] {
+    for (unsigned number : sweep.stores) {
+      const Output &output = program.outputs[number];
+      store(output, valueOf(output.node, step), step.coordinates);
+    }
+  };
+  isInside ? emitIf(isInside, all) : all();
+}
+
+/// The first member of each lane; of all blocks that share it, where only one
+/// may write.
+Value GpuReduceEmitter::whenFirst() {
+  Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                      member, index(0));
+  return isInside
+             ? arith::AndIOp::create(builder, loc, first, isInside).getResult()
+             : first;
+}
+
+void GpuReduceEmitter::storeRows() {
+  if (plan.rowOutputs.empty())
+    return;
+  Value first = whenFirst();
+  if (shape.splits > 1)
+    first = arith::AndIOp::create(
+        builder, loc, first,
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, split,
+                              index(0)));
+  emitIf(first, [&] {
+    Step saved = rows;
+    for (unsigned number : plan.rowOutputs) {
+      const Output &output = program.outputs[number];
+      store(output, row(output.node), rows.coordinates);
+    }
+    rows = saved;
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+Value GpuReduceEmitter::widened(Value value, int64_t lanes) {
+  return isa<VectorType>(value.getType()) ? value : broadcast(value, lanes);
+}
+
+Value GpuReduceEmitter::row(Node *node) { return valueOf(node, rows); }
+
+Value GpuReduceEmitter::valueOf(Node *node, Step &step) {
+  if (node->kind == Node::Kind::Constant)
+    return constant(node->value, 0);
+  if (Value known = step.memo.lookup(node))
+    return known;
+  Value result;
+  if (node->kind == Node::Kind::Op) {
+    Values operands;
+    for (Node *operand : node->operands)
+      operands.push_back(widened(valueOf(operand, step), width(node)));
+    result = emitOp(*node, operands, width(node));
+  } else {
+    assert(!node->isReduction() && "reductions are finished before");
+    result = leaf(node, step);
+  }
+  return step.memo[node] = result;
+}
+
+Value GpuReduceEmitter::leaf(Node *node, Step &step) {
+  bool isWide = program.variesAlongVectors(node);
+  if (node->kind == Node::Kind::Index) {
+    Value at = step.coordinates[node->axis];
+    if (!isWide)
+      return at;
+    auto type = cast<VectorType>(typeFor(node->type, vector()));
+    return arith::AddIOp::create(builder, loc, broadcast(at, vector()),
+                                 vector::StepOp::create(builder, loc, type));
+  }
+  Values operands;
+  for (Node *operand : node->operands)
+    operands.push_back(valueOf(operand, step));
+  return loadLanes(flat[node->access.argument],
+                   accessOffset(node->access, step.coordinates, operands),
+                   node->type, isWide ? vector() : 0, launch->isAligned);
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+Value GpuReduceEmitter::neutralOf(const Node *reduction) {
+  return constant(neutral(reduction),
+                  along || isVector(reduction) ? vector() : 0);
+}
+
+/// The partial results of all members of a lane, in a tree of fixed shape.
+/// Vectors along the reduction become one value first.
+Value GpuReduceEmitter::joinMembers(const Node *reduction, Value partial) {
+  if (along) {
+    Values lanes = lanesOf(partial);
+    for (size_t half = lanes.size() / 2; half > 0; half /= 2)
+      for (size_t at = 0; at < half; ++at)
+        lanes[at] = combine(reduction, lanes[at + half], lanes[at]);
+    partial = lanes[0];
+  }
+  if (shape.members == 1)
+    return partial;
+  std::vector<const Node *> all = reductionsOf(plan);
+  Value buffer = launch->shared[llvm::find(all, reduction) - all.begin()];
+  Type type = reduction->type;
+  int64_t width = along ? 0 : vector();
+  int64_t perMember = shape.lanes * std::max<int64_t>(width, 1);
+  auto place = [&](Value of) {
+    return addIndex(mulIndex(of, index(perMember)),
+                    mulIndex(lane, index(std::max<int64_t>(width, 1))));
+  };
+  Value own = place(member);
+  barrier();
+  storeLanes(partial, buffer, own, /*isAligned=*/true);
+  for (int64_t half = shape.members / 2; half > 0; half /= 2) {
+    barrier();
+    emitIf(less(member, index(half)), [&] {
+      Value mine = loadLanes(buffer, own, type, width, /*isAligned=*/true);
+      Value other = loadLanes(buffer, addIndex(own, index(half * perMember)),
+                              type, width, /*isAligned=*/true);
+      storeLanes(combine(reduction, other, mine), buffer, own,
+                 /*isAligned=*/true);
+    });
+  }
+  barrier();
+  return loadLanes(buffer, place(index(0)), type, width, /*isAligned=*/true);
+}
+
+/// The workspace of one reduction, as elements.
+Value GpuReduceEmitter::partials(const Node *reduction) {
+  int64_t points = reduce.splits * outerPoints(program) * rowExtent(program);
+  int64_t at = 0;
+  for (const Node *node : reductionsOf(plan)) {
+    if (node == reduction)
+      break;
+    at += llvm::alignTo(points * elementBytes(node->type), partialAlignment);
+  }
+  return memref::ViewOp::create(
+      builder, loc, MemRefType::get({points}, reduction->type),
+      function.getArguments().back(), index(at), ValueRange());
+}
+
+/// What the blocks before left, combined.
+Value GpuReduceEmitter::loadPartials(const Node *reduction) {
+  int64_t width = along ? 0 : vector();
+  Value memory = partials(reduction);
+  Value start = constant(neutral(reduction), width);
+  Values results = emitLoop(
+      member, index(reduce.splits), shape.members, {start},
+      [&](Value number, ValueRange old) {
+        Value place =
+            addIndex(mulIndex(number, index(outerPoints(program))), outer);
+        place = addIndex(mulIndex(place, index(rowExtent(program))), column);
+        Value x = loadLanes(memory, place, reduction->type, width,
+                            /*isAligned=*/true);
+        return Values{combine(reduction, x, old[0])};
+      });
+  Value sum = results[0];
+  if (along)
+    sum = fromLanes(sum, reduction->type);
+  return joinMembers(reduction, sum);
+}
+
+/// A reduction whose elements are all combined: its initial value joins them.
+void GpuReduceEmitter::finish(Node *reduction, Value partial) {
+  Value init = row(reduction->operands[1]);
+  rows.memo[reduction] =
+      combineExactly(reduction, partial, widened(init, along ? 0 : vector()));
+}

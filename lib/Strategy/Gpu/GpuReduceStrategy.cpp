@@ -1,0 +1,339 @@
+//===- GpuReduceStrategy.cpp - Reductions shared by many threads ----------===//
+
+#include "GpuReduceEmitter.h"
+#include "GpuStrategies.h"
+
+#include "kernelbrain/Support/Hash.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace kernelbrain;
+using namespace kernelbrain::strategy;
+
+namespace {
+/// A recipe turned into what it stands for.
+struct ReduceVariant {
+  RowOptions options;
+  GpuReduceOptions reduce;
+  const RowProgram *program = nullptr;
+  const RowPlan *plan = nullptr;
+};
+
+/// What is known of one kernel before any knob is set.
+struct ReduceKernel {
+  std::string mismatch;
+  Numerics numerics;
+  std::unique_ptr<RowProgram> program; ///< rewritten
+  RowPlan plan;
+
+  ReduceVariant variant(const Recipe &recipe) const;
+};
+
+class GpuReduceStrategy : public Strategy {
+public:
+  explicit GpuReduceStrategy(VectorsAlong along)
+      : along(along),
+        name(along == VectorsAlong::Rows ? "gpu-columnwise" : "gpu-longrows"),
+        // Bump the number with every change of the code or of the knobs.
+        version(contentHash(name + " 1")) {}
+
+  StringRef getName() const override { return name; }
+  StringRef getVersion() const override { return version; }
+  StringRef getTargetKind() const override { return "cuda"; }
+
+  std::string findMismatch(kb::KernelOp kernel,
+                           const Target &target) const override {
+    return analyze(kernel, target).mismatch;
+  }
+  SearchSpace space(kb::KernelOp kernel, const Target &target) const override {
+    return makeSpace(analyze(kernel, target), target);
+  }
+  Estimate estimate(kb::KernelOp kernel, const Target &target,
+                    const Recipe &recipe) const override;
+  FailureOr<Instance> instantiate(kb::KernelOp kernel, const Target &target,
+                                  const Recipe &recipe,
+                                  ModuleOp module) const override;
+
+private:
+  ReduceKernel analyze(kb::KernelOp kernel, const Target &target) const;
+  SearchSpace makeSpace(const ReduceKernel &kernel, const Target &target) const;
+
+  VectorsAlong along;
+  std::string name, version;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What it applies to
+//===----------------------------------------------------------------------===//
+
+static double rowPoints(const RowProgram &program) {
+  double points = 1;
+  for (unsigned axis = 0; axis < program.numRowAxes; ++axis)
+    points *= program.axes[axis].evaluate(program.dimHints);
+  return points;
+}
+
+static bool isStaticOutside(const RowProgram &program) {
+  for (unsigned axis = 0; axis < program.numRowAxes; ++axis)
+    if (!program.axes[axis].isStatic())
+      return false;
+  return true;
+}
+
+/// Products and the like use their inputs many times.
+static bool usesInputsOften(const RowProgram &program) {
+  double points =
+      rowPoints(program) * program.columns().evaluate(program.dimHints);
+  return points * 4 > 8 * 8 * touchedBytes(program, /*outputs=*/false);
+}
+
+ReduceKernel GpuReduceStrategy::analyze(kb::KernelOp kernel,
+                                        const Target &target) const {
+  ReduceKernel result;
+  RowKernel rows = analyzeRows(kernel, target, /*wantsReduction=*/true, along);
+  result.mismatch = rows.mismatch;
+  result.numerics = rows.numerics;
+  if (!result.mismatch.empty())
+    return result;
+  const RowProgram &program = *rows.program;
+  bool across = along == VectorsAlong::Rows;
+  if (across && !program.axes[program.vectorAxis].isStatic())
+    result.mismatch = "the length of its rows is dynamic";
+  if (!program.assertions.empty())
+    result.mismatch = "it asserts";
+  if (usesInputsOften(program))
+    result.mismatch = "it reduces over far more points than its inputs have";
+  // More rows than that keep all multiprocessors busy, a block each.
+  constexpr double fewRows = 1024;
+  if (!across && rowPoints(program) > fewRows)
+    result.mismatch = "it has many rows";
+  for (const Node *node : program.live()) {
+    if (node->kind == Node::Kind::ArgReduce)
+      result.mismatch = "it looks for the place of an extremum";
+    bool isSum =
+        node->kind == Node::Kind::Reduce &&
+        (node->reduce == ReduceKind::AddF || node->reduce == ReduceKind::MulF);
+    if (isSum && !result.numerics.reassociate)
+      result.mismatch = "its numerics forbid to sum in another order";
+    for (const Node *operand : node->operands)
+      if (node->kind == Node::Kind::Input &&
+          program.variesAlongVectors(operand))
+        result.mismatch = "it gathers along its vectors";
+  }
+  if (!result.mismatch.empty())
+    return result;
+  RewriteOptions rewrites;
+  rewrites.reassociate = rewrites.reciprocal = result.numerics.reassociate;
+  result.program = rewriteProgram(program, rewrites);
+  result.plan = planRows(*result.program, Keep::Nowhere);
+  return result;
+}
+
+ReduceVariant ReduceKernel::variant(const Recipe &recipe) const {
+  ReduceVariant result;
+  result.program = program.get();
+  result.plan = &plan;
+  GpuReduceOptions &reduce = result.reduce;
+  reduce.vector = integerKnob(recipe, "vector", 1);
+  reduce.lanes = integerKnob(recipe, "lanes", 1);
+  reduce.members = integerKnob(recipe, "members", 8);
+  reduce.unroll = integerKnob(recipe, "unroll", 1);
+  reduce.splits = integerKnob(recipe, "splits", 1);
+  reduce.fastMath = textKnob(recipe, "math") != "exact";
+  result.options.contract = numerics.contract;
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// Model
+//===----------------------------------------------------------------------===//
+
+static GpuShape shapeOf(const ReduceVariant &variant) {
+  const RowProgram &program = *variant.program;
+  const GpuReduceOptions &reduce = variant.reduce;
+  double inputBytes = 0, live = 0, sums = 0;
+  for (const Sweep &sweep : variant.plan->sweeps) {
+    double bytes = 0, values = 1, accumulators = 0;
+    for (const Node *node : sweep.matrices)
+      if (node->kind == Node::Kind::Input && program.variesAlongVectors(node)) {
+        bytes += elementBytes(node->type);
+        values += std::max(1.0, elementBytes(node->type) / 4.0);
+      }
+    for (const Node *node : sweep.reductions)
+      accumulators += std::max(1.0, elementBytes(node->type) / 4.0);
+    inputBytes = std::max(inputBytes, bytes);
+    live = std::max(live, values);
+    sums = std::max(sums, accumulators);
+  }
+  double steps = program.columns().evaluate(program.dimHints);
+  if (isAlongReduction(program))
+    steps /= reduce.vector;
+  steps /= double(reduce.members * reduce.splits);
+  // A loop that does not fill its unrolled body runs one by one.
+  int64_t unroll = steps < reduce.unroll ? 1 : reduce.unroll;
+  GpuShape shape;
+  double rows = rowPoints(program);
+  if (!isAlongReduction(program))
+    rows /= program.axes[program.vectorAxis].evaluate(program.dimHints);
+  shape.blocks = int64_t(rows) * stripsOf(program, reduce) * reduce.splits;
+  shape.threads = reduce.lanes * reduce.members;
+  shape.registers =
+      24 + int64_t(double(reduce.vector) * (live * double(unroll) + sums));
+  shape.sharedBytes = reduceShared(program, *variant.plan, reduce);
+  shape.bytesInFlight = inputBytes * double(reduce.vector * unroll);
+  return shape;
+}
+
+static Estimate priceOf(const ReduceVariant &variant, const Target &target) {
+  const RowProgram &program = *variant.program;
+  const GpuReduceOptions &reduce = variant.reduce;
+  GpuShape shape = shapeOf(variant);
+  Estimate estimate;
+  estimate.rejection = gpuRejection(target, shape);
+  double read = touchedBytes(program, /*outputs=*/false);
+  double written = touchedBytes(program, /*outputs=*/true);
+  estimate.boundNs = target.leastNs(read + written);
+  double bytes = read * double(variant.plan->sweeps.size()) + written;
+  double ns = gpuTransferNs(target, shape, bytes);
+  // Short pieces of rows waste parts of what memory delivers.
+  if (!isAlongReduction(program)) {
+    double segment = double(reduce.lanes * reduce.vector) *
+                     double(elementBytes(program.elementTypes.front()));
+    ns *= segment >= 512 ? 1 : segment >= 256 ? 1.02 : segment >= 128 ? 1.1 : 2;
+  }
+  double partial =
+      2.0 * double(reduceWorkspace(program, *variant.plan, reduce));
+  int64_t launches = reduceLaunches(*variant.plan, reduce);
+  // The tree of a block.
+  ns +=
+      30.0 * llvm::Log2_64(reduce.members) *
+      std::max(1.0, double(shape.blocks) / (8.0 * target.gpu->multiprocessors));
+  estimate.timeNs = ns + 1e9 * partial / target.dramBytesPerSecond +
+                    gpuLaunchNs * double(launches);
+  return estimate;
+}
+
+//===----------------------------------------------------------------------===//
+// The strategy
+//===----------------------------------------------------------------------===//
+
+static std::vector<KnobValue> powers(int64_t from, int64_t to) {
+  std::vector<KnobValue> values;
+  for (int64_t value = from; value <= to; value *= 2)
+    values.push_back(value);
+  return values;
+}
+
+/// Sets the knobs' defaults to the model's choice: each value of each knob in
+/// turn, until none helps.
+static void chooseDefaults(SearchSpace &space, const ReduceKernel &kernel,
+                           const Target &target) {
+  auto price = [&](const Recipe &recipe) {
+    Estimate estimate = priceOf(kernel.variant(recipe), target);
+    return estimate.rejection.empty() && space.violation(recipe).empty()
+               ? estimate.timeNs
+               : std::numeric_limits<double>::infinity();
+  };
+  Recipe best = space.defaultRecipe();
+  double least = price(best);
+  for (bool improves = true; improves;) {
+    improves = false;
+    for (Knob &knob : space.knobs)
+      for (const KnobValue &value : knob.values) {
+        Recipe other = best;
+        other.knobs[knob.name] = value;
+        double ns = price(other);
+        if (ns >= 0.995 * least)
+          continue;
+        least = ns;
+        best = other;
+        improves = true;
+      }
+  }
+  for (Knob &knob : space.knobs)
+    knob.otherwise = best.knobs[knob.name];
+}
+
+SearchSpace GpuReduceStrategy::makeSpace(const ReduceKernel &kernel,
+                                         const Target &target) const {
+  SearchSpace space;
+  space.strategy = name;
+  space.strategyHash = version;
+  const RowProgram &program = *kernel.program;
+  bool across = along == VectorsAlong::Rows;
+  auto add = [&](const std::string &knob, std::vector<KnobValue> values,
+                 int64_t otherwise, const std::string &description,
+                 bool structural = false) {
+    space.knobs.push_back(
+        Knob{knob, std::move(values), otherwise, description, structural, {}});
+  };
+  int64_t least = 8;
+  for (Type type : program.elementTypes)
+    least = std::min(least, elementBytes(type));
+  int64_t widest = fittingLanes(program, 16 / least);
+  add("vector", powers(1, widest), widest, "elements of one access",
+      /*structural=*/true);
+  if (across) {
+    add("lanes", powers(8, 128), 32, "vectors side by side in a block",
+        /*structural=*/true);
+    add("members", powers(1, 64), 16, "threads that share a column");
+  } else {
+    add("members", powers(64, 1024), 256, "threads of a block",
+        /*structural=*/true);
+  }
+  add("unroll", powers(1, 16), 4, "steps whose inputs are asked for together");
+  double steps = program.columns().evaluate(program.dimHints);
+  int64_t most =
+      isStaticOutside(program)
+          ? std::clamp<int64_t>(int64_t(steps) / (across ? 64 : 1024), 1,
+                                across ? 128 : 2048)
+          : 1;
+  add("splits", powers(1, most), 1, "blocks that share a reduction",
+      /*structural=*/true);
+  addGpuMathKnob(space, program);
+  if (across)
+    space.constraints.push_back(
+        {"<=", {"*", {{"knob", "lanes"}}, {{"knob", "members"}}}, 1024});
+  chooseDefaults(space, kernel, target);
+  return space;
+}
+
+Estimate GpuReduceStrategy::estimate(kb::KernelOp kernel, const Target &target,
+                                     const Recipe &recipe) const {
+  ReduceKernel known = analyze(kernel, target);
+  return priceOf(known.variant(recipe), target);
+}
+
+FailureOr<Instance> GpuReduceStrategy::instantiate(kb::KernelOp kernel,
+                                                   const Target &target,
+                                                   const Recipe &recipe,
+                                                   ModuleOp module) const {
+  ReduceKernel known = analyze(kernel, target);
+  if (failed(checkRecipe(kernel, recipe, name, known.mismatch,
+                         [&] { return makeSpace(known, target); })))
+    return failure();
+  ReduceVariant variant = known.variant(recipe);
+  const GpuReduceOptions &reduce = variant.reduce;
+  Instance instance;
+  instance.function = GpuReduceEmitter(*variant.program, *variant.plan,
+                                       variant.options, reduce, kernel, module)
+                          .run();
+  instance.workspaceBytes =
+      reduceWorkspace(*variant.program, *variant.plan, reduce);
+  instance.features = Json{{"strategy", name},
+                           {"vector", reduce.vector},
+                           {"threads", reduce.lanes * reduce.members},
+                           {"unroll", reduce.unroll},
+                           {"splits", reduce.splits}};
+  return instance;
+}
+
+std::unique_ptr<Strategy> kernelbrain::strategy::createGpuColumnwiseStrategy() {
+  return std::make_unique<GpuReduceStrategy>(VectorsAlong::Rows);
+}
+
+std::unique_ptr<Strategy> kernelbrain::strategy::createGpuLongRowsStrategy() {
+  return std::make_unique<GpuReduceStrategy>(VectorsAlong::Columns);
+}

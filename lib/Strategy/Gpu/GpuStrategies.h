@@ -1,0 +1,38 @@
+//===- GpuStrategies.h - The strategies for NVIDIA GPUs ---------*- C++ -*-===//
+
+#ifndef KERNELBRAIN_LIB_STRATEGY_GPU_GPUSTRATEGIES_H
+#define KERNELBRAIN_LIB_STRATEGY_GPU_GPUSTRATEGIES_H
+
+#include "../RowStrategies.h"
+
+namespace kernelbrain::strategy {
+
+/// What a launch asks of the multiprocessors.
+struct GpuShape {
+  int64_t blocks = 1, threads = 1; ///< of the launch, of a block
+  int64_t registers = 32;          ///< of a thread
+  int64_t sharedBytes = 0;         ///< of a block
+  /// That a thread has asked for while it waits.
+  double bytesInFlight = 16;
+};
+/// Time of a launch that moves so many bytes, without its start: as long as
+/// the bytes take at the rate that the loads in flight reach, in whole rounds
+/// of blocks.
+double gpuTransferNs(const Target &target, const GpuShape &shape, double bytes);
+/// Empty, or the limit of `target` that the shape breaks.
+std::string gpuRejection(const Target &target, const GpuShape &shape);
+/// What one launch more costs.
+constexpr double gpuLaunchNs = 2500;
+
+/// The knob "math": functions of the hardware, or exact ones. Only if the
+/// program has some.
+void addGpuMathKnob(SearchSpace &space, const RowProgram &program);
+
+/// Reductions with vectors across them, shared by blocks if they are few.
+std::unique_ptr<Strategy> createGpuColumnwiseStrategy();
+/// Reductions of few long rows, or of everything, shared by blocks.
+std::unique_ptr<Strategy> createGpuLongRowsStrategy();
+
+} // namespace kernelbrain::strategy
+
+#endif // KERNELBRAIN_LIB_STRATEGY_GPU_GPUSTRATEGIES_H

@@ -21,6 +21,19 @@ static constexpr int64_t accessBytes = 16;
 // Launches
 //===----------------------------------------------------------------------===//
 
+bool GpuEmitter::hasVectors(unsigned argument) const {
+  auto isVector = [&](const Access &access) {
+    return access.argument == argument &&
+           access.strides[program.vectorAxis].isOne();
+  };
+  for (const Output &output : program.outputs)
+    if (isVector(output.access))
+      return true;
+  return llvm::any_of(program.live(), [&](const Node *node) {
+    return node->kind == Node::Kind::Input && isVector(node->access);
+  });
+}
+
 /// True if all arguments start on a multiple of `bytes`; null if callers
 /// promise it.
 Value GpuEmitter::argumentsAligned(int64_t bytes) {
@@ -30,7 +43,8 @@ Value GpuEmitter::argumentsAligned(int64_t bytes) {
   Value bits;
   for (unsigned argument = 0; argument < program.shapes.size(); ++argument) {
     kb::ArgAttr spec = kernel.getArgSpec(argument);
-    if (bytes <= elementBytes(program.elementTypes[argument]) ||
+    if (!hasVectors(argument) ||
+        bytes <= elementBytes(program.elementTypes[argument]) ||
         (spec && spec.getAlignment() % bytes == 0))
       continue;
     Value address = memref::ExtractAlignedPointerAsIndexOp::create(

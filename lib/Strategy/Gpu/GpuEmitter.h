@@ -16,6 +16,9 @@ public:
   using ProgramEmitter::ProgramEmitter;
 
 protected:
+  /// True if the argument is accessed in vectors, and so has to be aligned.
+  virtual bool hasVectors(unsigned argument) const;
+
   /// One launch, as its body sees it.
   struct Launch {
     mlir::gpu::LaunchOp op;

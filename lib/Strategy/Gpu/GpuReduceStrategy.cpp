@@ -86,7 +86,7 @@ static bool isStaticOutside(const RowProgram &program) {
 static bool usesInputsOften(const RowProgram &program) {
   double points =
       rowPoints(program) * program.columns().evaluate(program.dimHints);
-  return points * 4 > 8 * 8 * touchedBytes(program, /*outputs=*/false);
+  return points * 4 > 8 * touchedBytes(program, /*outputs=*/false);
 }
 
 ReduceKernel GpuReduceStrategy::analyze(kb::KernelOp kernel,

@@ -23,6 +23,16 @@ Candidate SearchLoop::candidate(uint64_t ticket) const {
   return candidate;
 }
 
+/// Builds a variant outside of its ticket.
+Result<BuildResult> SearchLoop::rebuild(uint64_t ticket, BuildOutput output) {
+  Result<uint64_t> id = context.builds.submit(
+      work.kernel.name, grown->node(ticket).trial.recipe, output);
+  if (!id)
+    return id.error();
+  std::vector<std::string> faults;
+  return context.builds.wait(*id, faults);
+}
+
 /// The artifact of a variant, built again if another process had built it.
 Result<Artifact> SearchLoop::artifactOf(uint64_t ticket) {
   if (Status status = prepare(); !status)
@@ -35,12 +45,7 @@ Result<Artifact> SearchLoop::artifactOf(uint64_t ticket) {
   auto built = artifacts.find(ticket);
   if (built != artifacts.end())
     return built->second;
-  Result<uint64_t> id =
-      context.builds.submit(work.kernel.name, grown->node(ticket).trial.recipe);
-  if (!id)
-    return id.error();
-  std::vector<std::string> faults;
-  Result<BuildResult> result = context.builds.wait(*id, faults);
+  Result<BuildResult> result = rebuild(ticket, BuildOutput::Artifact);
   if (!result)
     return result.error();
   if (result->disposition != Disposition::Passed)
@@ -54,13 +59,7 @@ Result<Artifact> SearchLoop::artifactOf(uint64_t ticket) {
 /// Builds `artifact` once more with checks of its memory accesses. A variant
 /// that grows too large by them is accepted without.
 Status SearchLoop::addVerified(uint64_t ticket, Artifact &artifact) {
-  Result<uint64_t> id =
-      context.builds.submit(work.kernel.name, grown->node(ticket).trial.recipe,
-                            BuildOutput::Verified);
-  if (!id)
-    return id.error();
-  std::vector<std::string> faults;
-  Result<BuildResult> result = context.builds.wait(*id, faults);
+  Result<BuildResult> result = rebuild(ticket, BuildOutput::Verified);
   if (!result)
     return result.error();
   if (result->disposition == Disposition::Passed)

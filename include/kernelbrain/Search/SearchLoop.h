@@ -172,6 +172,7 @@ private:
   void forgetQuestions();
 
   // SearchLoopAcceptance.cpp
+  Result<BuildResult> rebuild(uint64_t ticket, BuildOutput output);
   Status addVerified(uint64_t ticket, Artifact &artifact);
   Result<bool> accept(uint64_t ticket);
   Result<Artifact> artifactOf(uint64_t ticket);

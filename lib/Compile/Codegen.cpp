@@ -43,6 +43,26 @@ CodeGenerator::create(const Target &target) {
   return generator;
 }
 
+Result<std::unique_ptr<CodeGenerator>>
+CodeGenerator::createForGpu(StringRef chip, unsigned ptxVersion) {
+  LLVMInitializeNVPTXTargetInfo();
+  LLVMInitializeNVPTXTarget();
+  LLVMInitializeNVPTXTargetMC();
+  LLVMInitializeNVPTXAsmPrinter();
+  Triple triple("nvptx64-nvidia-cuda");
+  std::string error;
+  const llvm::Target *backend = TargetRegistry::lookupTarget(triple, error);
+  if (!backend)
+    return Error{"no code generator for NVIDIA GPUs: " + error};
+  auto generator = std::unique_ptr<CodeGenerator>(new CodeGenerator);
+  generator->machine.reset(backend->createTargetMachine(
+      triple, chip, "+ptx" + std::to_string(ptxVersion), TargetOptions(),
+      std::nullopt, std::nullopt, CodeGenOptLevel::Aggressive));
+  if (!generator->machine)
+    return Error{"no code generator for GPU '" + chip.str() + "'"};
+  return generator;
+}
+
 std::string CodeGenerator::mismatch(StringRef triple, StringRef layout) const {
   const Triple &own = machine->getTargetTriple();
   Triple other(Triple::normalize(triple));

@@ -6,8 +6,10 @@
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/GPU/GPUToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMIRToLLVMTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/OpenMP/OpenMPToLLVMIRTranslation.h"
 
 using namespace mlir;
@@ -21,6 +23,8 @@ void registerCompileDialects(DialectRegistry &registry) {
   registerBuiltinDialectTranslation(registry);
   registerLLVMDialectTranslation(registry);
   registerOpenMPDialectTranslation(registry);
+  registerGPUDialectTranslation(registry);
+  registerNVVMDialectTranslation(registry);
   registerLLVMDialectImport(registry);
   static const bool once = (registerAllPasses(), true); // Pipelines are text.
   (void)once;
@@ -31,9 +35,10 @@ void registerProgramDialects(DialectRegistry &registry) {
 }
 
 void preloadDialects(MLIRContext &context) {
-  for (const char *name : {"affine", "arith", "bufferization", "cf", "dlti",
-                           "func", "index", "kb", "linalg", "llvm", "math",
-                           "memref", "omp", "scf", "tensor", "ub", "vector"})
+  for (const char *name :
+       {"affine", "arith", "bufferization", "cf", "dlti", "func", "gpu",
+        "index", "kb", "linalg", "llvm", "math", "memref", "nvvm", "omp", "scf",
+        "tensor", "ub", "vector"})
     context.getOrLoadDialect(name);
 }
 

@@ -124,6 +124,9 @@ void EntryBuilder::callBody(LLVM::LLVMFuncOp body, int64_t workspaceBytes) {
   if (workspaceBytes > 0)
     appendDescriptor(entry.getArgument(arguments.size() + dims),
                      {workspaceBytes}, operands);
+  // What launches takes the stream as well.
+  if (operands.size() < body.getNumArguments())
+    operands.push_back(entry.getArguments().back());
   auto call = LLVM::CallOp::create(builder, loc, body, operands);
   LLVM::ReturnOp::create(builder, loc, call.getResult());
 }

@@ -14,8 +14,9 @@ std::string bodySymbol(llvm::StringRef kernel);
 
 /// Adds `llvm.func @<name>` of ABI v1, which calls the body: a lowered function
 /// that takes a memref descriptor in parts for each argument, and one for the
-/// workspace if there is any. Pointers whose promised alignment is more than
-/// natural are tested: the entry declines (1) a caller that breaks its promise.
+/// workspace if there is any, and then the stream if it takes that. Pointers
+/// whose promised alignment is more than natural are tested: the entry declines
+/// (1) a caller that breaks its promise.
 void addEntry(mlir::ModuleOp module, llvm::StringRef name,
               llvm::ArrayRef<Argument> arguments, int64_t dims,
               int64_t workspaceBytes);

@@ -36,6 +36,29 @@ Json irFeatures(const Module &module, const kernelbrain::Target &target) {
               {"nt_stores", streaming}};
 }
 
+Json launchFeatures(const Json &launches) {
+  int64_t threads = 0, registers = 0, shared = 0, spills = 0;
+  for (const Json &launch : launches) {
+    int64_t block = 1;
+    for (int64_t size : launch["block"])
+      block *= std::max<int64_t>(size, 1);
+    auto number = [&](const char *name) {
+      return getIntegerOr(launch, name, 0);
+    };
+    threads = std::max(threads, block);
+    registers = std::max(registers, number("registers"));
+    shared = std::max(shared,
+                      number("shared_bytes") + number("dynamic_shared_bytes"));
+    spills = std::max(spills, number("spill_bytes"));
+  }
+  return Json{{"launches", launches.size()},
+              {"block_class", sizeClass(threads)},
+              // Eighths of 64 decide how many blocks are resident.
+              {"register_class", (registers + 15) / 16},
+              {"shared_class", sizeClass(shared)},
+              {"spill_class", sizeClass(spills)}};
+}
+
 /// The largest frame of a `.stack_sizes` section: pairs of an address and a
 /// ULEB128 size.
 static int64_t largestFrame(StringRef contents) {

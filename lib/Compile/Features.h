@@ -15,6 +15,10 @@ namespace kernelbrain::compile {
 /// Features of optimised IR: vector_bytes (widest register in use), nt_stores.
 Json irFeatures(const llvm::Module &module, const Target &target);
 
+/// Features of a kernel for a GPU: launches, and coarse classes of the block's
+/// size, registers, shared memory and spills of the launch with most of each.
+Json launchFeatures(const Json &launches);
+
 /// What an object holds, without its symbols' names.
 struct ObjectFacts {
   std::string codeHash;   ///< code, constants and what they refer to

@@ -76,6 +76,15 @@ Result<Target> makeTarget(StringRef cpu) {
   return target;
 }
 
+Result<Target> makePortableTarget() {
+  if (isX86Host())
+    return makeTarget("x86-64");
+  Target target;
+  target.chip = "generic";
+  readCaches(target);
+  return target;
+}
+
 std::string featureString(const Target &target) {
   StringMap<bool> implied = closure(impliedFeatures(target.chip));
   StringSet<> present;

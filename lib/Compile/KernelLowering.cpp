@@ -2,6 +2,7 @@
 
 #include "kernelbrain/Compile/KernelLowering.h"
 
+#include "Device.h"
 #include "EntryPoint.h"
 #include "Lowering.h"
 #include "PromoteFloats.h"
@@ -80,6 +81,19 @@ static std::string checkSize(ModuleOp module, int64_t limit) {
          std::to_string(limit);
 }
 
+/// Static workgroup memory beyond 48 KiB: ptxas takes it since sm_90.
+static std::string checkSharedMemory(gpu::GPUModuleOp device,
+                                     const Target &target) {
+  StringRef chip(target.chip);
+  bool isOld = chip.starts_with("sm_8") || chip.starts_with("sm_7");
+  int64_t limit = isOld ? 48 << 10 : target.gpu->sharedBytesPerBlock;
+  int64_t bytes = staticSharedBytes(device);
+  if (bytes <= limit)
+    return "";
+  return "a block has " + std::to_string(bytes) +
+         " bytes of workgroup memory, more than " + std::to_string(limit);
+}
+
 //===----------------------------------------------------------------------===//
 // Lowering
 //===----------------------------------------------------------------------===//
@@ -109,10 +123,31 @@ instantiate(kb::KernelOp payload, const Recipe &recipe, const Target &target,
   return payload.emitOpError("unknown strategy '") << recipe.strategy << "'";
 }
 
-FailureOr<LoweredKernel>
-lowerKernel(const Kernel &description, kb::KernelOp payload,
-            const Recipe &recipe, const Target &target, StrategyList strategies,
-            const ResourceLimits &limits, bool verified) {
+/// Takes the launches out of `function`: what they run goes to a module of its
+/// own, and calls of the runtime stay.
+static LogicalResult lowerDevice(func::FuncOp function, StringRef kernel,
+                                 const Target &target, LoweredKernel &lowered) {
+  FailureOr<gpu::GPUModuleOp> code =
+      outlineLaunches(function, kernel, lowered.arguments);
+  if (failed(code))
+    return failure();
+  lowered.device = ModuleOp::create(function.getLoc());
+  (*code)->moveBefore(lowered.device->getBody(),
+                      lowered.device->getBody()->end());
+  lowered.overLimit = checkSharedMemory(*code, target);
+  if (!lowered.overLimit.empty())
+    return success();
+  if (failed(lowerDeviceCode(*code, target)))
+    return failure();
+  return lowerLaunches(function, kernel, target, lowered.launches);
+}
+
+FailureOr<LoweredKernel> lowerKernel(const Kernel &description,
+                                     kb::KernelOp payload, const Recipe &recipe,
+                                     const Target &target, const Target &host,
+                                     StrategyList strategies,
+                                     const ResourceLimits &limits,
+                                     bool verified) {
   LoweredKernel lowered;
   lowered.module = ModuleOp::create(payload.getLoc());
   ModuleOp module = *lowered.module;
@@ -144,14 +179,19 @@ lowerKernel(const Kernel &description, kb::KernelOp payload,
     if (failed(lowerThreads(module, instance->threads)))
       return failure();
   }
-  if (failed(lowerToLLVM(module, target)))
+  if (target.isCuda() && failed(lowerDevice(instance->function,
+                                            description.name, target, lowered)))
     return failure();
+  if (!lowered.overLimit.empty())
+    return std::move(lowered);
+  if (failed(lowerToLLVM(module, host)))
+    return failure();
+  addEntry(module, description.name, lowered.arguments,
+           description.dimHints.size(), lowered.workspaceBytes);
+  finishFunctions(module, host, description.name);
   lowered.overLimit = checkSize(module, limits.operations);
   if (!lowered.overLimit.empty())
     return std::move(lowered);
-  addEntry(module, description.name, lowered.arguments,
-           description.dimHints.size(), lowered.workspaceBytes);
-  finishFunctions(module, target, description.name);
   if (failed(verify(module)))
     return failure();
   return std::move(lowered);

@@ -2,17 +2,19 @@
 
 #include "kernelbrain/Compile/Link.h"
 
+#include "MemoryFile.h"
+#include "kernelbrain/Compile/Codegen.h"
+#include "kernelbrain/Core/Artifact.h"
 #include "lld/Common/Driver.h"
 #include "llvm/Config/llvm-config.h"
+#include "llvm/IR/Instructions.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/raw_ostream.h"
 
-#include <cerrno>
-#include <cstring>
 #include <link.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 LLD_HAS_DRIVER(elf)
@@ -20,51 +22,6 @@ LLD_HAS_DRIVER(elf)
 using namespace llvm;
 
 namespace kernelbrain::compile {
-
-//===----------------------------------------------------------------------===//
-// Files in memory
-//===----------------------------------------------------------------------===//
-
-static Error systemError(const char *what) {
-  return Error{std::string(what) + ": " + std::strerror(errno)};
-}
-
-static Result<int> memoryFile(const char *name, StringRef bytes) {
-  int fd = memfd_create(name, MFD_CLOEXEC);
-  if (fd < 0)
-    return systemError("cannot create a file in memory");
-  while (!bytes.empty()) {
-    ssize_t written = write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR)
-      continue;
-    if (written <= 0) {
-      Error error = systemError("cannot write a file in memory");
-      close(fd);
-      return error;
-    }
-    bytes = bytes.drop_front(written);
-  }
-  return fd;
-}
-
-static std::string readWhole(int fd) {
-  struct stat status{};
-  fstat(fd, &status);
-  std::string bytes(status.st_size, 0);
-  for (size_t at = 0; at < bytes.size();) {
-    ssize_t count = pread(fd, bytes.data() + at, bytes.size() - at, at);
-    if (count < 0 && errno == EINTR)
-      continue;
-    if (count <= 0)
-      return std::string();
-    at += count;
-  }
-  return bytes;
-}
-
-static std::string pathOf(int fd) {
-  return "/proc/self/fd/" + std::to_string(fd);
-}
 
 //===----------------------------------------------------------------------===//
 // System libraries
@@ -93,40 +50,64 @@ static LoadedLibraries findLoadedLibraries() {
   return found;
 }
 
-static Result<int> loadIntoMemory(const std::string &path) {
+static Result<MemoryFile> loadIntoMemory(const std::string &path) {
   auto buffer = MemoryBuffer::getFile(path);
   if (!buffer)
     return Error{"cannot read '" + path + "': " + buffer.getError().message()};
-  return memoryFile("library", (*buffer)->getBuffer());
+  return MemoryFile::create("library", (*buffer)->getBuffer());
 }
+
+struct Linker::Libraries {
+  MemoryFile libm, libc, builtins, openmp, cuda;
+};
+
+Linker::Linker() : libraries(std::make_unique<Libraries>()) {}
+Linker::Linker(Linker &&other) noexcept = default;
+Linker::~Linker() = default;
 
 Result<Linker> Linker::create() {
   LoadedLibraries loaded = findLoadedLibraries();
   Linker linker;
-  for (auto [path, fd] : {std::make_pair(loaded.libm, &linker.libm),
-                          std::make_pair(loaded.libc, &linker.libc)}) {
-    Result<int> file = loadIntoMemory(path);
+  Libraries &libraries = *linker.libraries;
+  for (auto [path, place] : {std::make_pair(loaded.libm, &libraries.libm),
+                             std::make_pair(loaded.libc, &libraries.libc)}) {
+    Result<MemoryFile> file = loadIntoMemory(path);
     if (!file)
       return file.error().withContext("cannot link without a system library");
-    *fd = *file;
+    *place = std::move(*file);
   }
   // Conversions of f16 and bf16 on CPUs without instructions for them.
-  if (Result<int> file = loadIntoMemory(KB_COMPILER_RT_BUILTINS))
-    linker.builtins = *file;
-  if (Result<int> file = loadIntoMemory(KB_OPENMP_RUNTIME))
-    linker.openmp = *file;
+  if (Result<MemoryFile> file = loadIntoMemory(KB_COMPILER_RT_BUILTINS))
+    libraries.builtins = std::move(*file);
+  if (Result<MemoryFile> file = loadIntoMemory(KB_OPENMP_RUNTIME))
+    libraries.openmp = std::move(*file);
   return std::move(linker);
 }
 
-Linker::Linker(Linker &&other) noexcept
-    : libm(std::exchange(other.libm, -1)), libc(std::exchange(other.libc, -1)),
-      builtins(std::exchange(other.builtins, -1)),
-      openmp(std::exchange(other.openmp, -1)) {}
-
-Linker::~Linker() {
-  for (int fd : {libm, libc, builtins, openmp})
-    if (fd >= 0)
-      close(fd);
+Status Linker::addCudaRuntime(const CodeGenerator &generator) {
+  LLVMContext context;
+  Module module("runtime", context);
+  Type *type = Type::getVoidTy(context);
+  for (const char *name :
+       {"Launch", "SetStream", "GetStream", "Allocate", "Free", "Copy",
+        "Synchronize", "EncodeTensorMap", "Message", "TakeFailure"}) {
+    auto *function = Function::Create(FunctionType::get(type, false),
+                                      Function::ExternalLinkage,
+                                      Twine("kbcu") + name, module);
+    ReturnInst::Create(context, BasicBlock::Create(context, "", function));
+  }
+  generator.prepare(module);
+  Result<std::string> object = generator.emitObject(module);
+  if (!object)
+    return object.error();
+  Result<std::string> library = link({StringRef(*object)}, {cudaRuntime});
+  if (!library)
+    return library.error();
+  Result<MemoryFile> file = MemoryFile::create("library", *library);
+  if (!file)
+    return file.error();
+  libraries->cuda = std::move(*file);
+  return {};
 }
 
 //===----------------------------------------------------------------------===//
@@ -135,7 +116,7 @@ Linker::~Linker() {
 
 namespace {
 struct Needs {
-  bool libraries = false, threads = false;
+  bool libraries = false, threads = false, cuda = false;
 };
 } // namespace
 
@@ -162,10 +143,12 @@ static Needs findNeeds(ArrayRef<StringRef> objects) {
           !(*flags & object::SymbolRef::SF_Global))
         continue;
       needs.libraries = true;
-      if (Expected<StringRef> name = symbol.getName())
+      if (Expected<StringRef> name = symbol.getName()) {
         needs.threads |= name->starts_with("__kmpc_");
-      else
+        needs.cuda |= name->starts_with("kbcu");
+      } else {
         consumeError(name.takeError());
+      }
     }
   }
   return needs;
@@ -174,11 +157,11 @@ static Needs findNeeds(ArrayRef<StringRef> objects) {
 /// Runs lld with `-o -` and standard output in a memory file. (`-o` with a path
 /// fails: lld writes to a temporary file beside it.)
 static Result<std::string> runLld(std::vector<const char *> arguments) {
-  Result<int> out = memoryFile("shared-object", "");
+  Result<MemoryFile> out = MemoryFile::create("shared-object", "");
   if (!out)
     return out.error();
   int saved = dup(STDOUT_FILENO);
-  dup2(*out, STDOUT_FILENO);
+  dup2(out->fd(), STDOUT_FILENO);
   std::string messages;
   raw_string_ostream stream(messages);
   lld::Result result =
@@ -189,8 +172,7 @@ static Result<std::string> runLld(std::vector<const char *> arguments) {
   } else {
     close(STDOUT_FILENO);
   }
-  std::string bytes = readWhole(*out);
-  close(*out);
+  std::string bytes = out->readAll();
   if (result.retCode != 0 || bytes.empty())
     return Error{StringRef(messages).trim().str()};
   return bytes;
@@ -215,37 +197,35 @@ Result<std::string> Linker::link(ArrayRef<StringRef> objects,
   arguments.push_back(options.allowUndefined ? "-zlazy" : "-znow");
   if (!options.allowUndefined)
     arguments.push_back("-zdefs");
-  std::vector<int> inputs;
+  std::vector<MemoryFile> inputs;
+  std::vector<std::string> paths;
   for (StringRef bytes : objects) {
-    Result<int> file = memoryFile("object", bytes);
+    Result<MemoryFile> file = MemoryFile::create("object", bytes);
     if (!file)
       return file.error();
-    inputs.push_back(*file);
+    paths.push_back(file->path());
+    inputs.push_back(std::move(*file));
   }
-  std::vector<std::string> paths;
-  for (int fd : inputs)
-    paths.push_back(pathOf(fd));
   Needs needs = findNeeds(objects);
-  if (needs.threads && openmp < 0)
+  if (needs.threads && !libraries->openmp)
     return Error{"code with threads needs the OpenMP runtime '" +
                  std::string(KB_OPENMP_RUNTIME) + "', which is not there"};
   if (needs.libraries) {
     paths.push_back("--as-needed");
     if (needs.threads)
-      paths.push_back(pathOf(openmp));
-    for (int fd : {libm, libc})
-      paths.push_back(pathOf(fd));
-    if (builtins >= 0) {
+      paths.push_back(libraries->openmp.path());
+    if (needs.cuda && libraries->cuda)
+      paths.push_back(libraries->cuda.path());
+    paths.push_back(libraries->libm.path());
+    paths.push_back(libraries->libc.path());
+    if (libraries->builtins) {
       paths.push_back("--exclude-libs=ALL");
-      paths.push_back(pathOf(builtins));
+      paths.push_back(libraries->builtins.path());
     }
   }
   for (const std::string &path : paths)
     arguments.push_back(path.c_str());
-  Result<std::string> bytes = runLld(arguments);
-  for (int fd : inputs)
-    close(fd);
-  return bytes;
+  return runLld(arguments);
 }
 
 } // namespace kernelbrain::compile

@@ -6,6 +6,8 @@
 #include "kernelbrain/Transforms/Pipelines.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Complex/IR/Complex.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/OpenMP/OpenMPDialect.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/LLVMContext.h"
@@ -48,13 +50,12 @@ LogicalResult lowerThreads(ModuleOp module, int64_t threads) {
   return success();
 }
 
-/// Names what the passes had no counterpart in LLVM for: an operation, else a
-/// type, of which they leave casts.
-static LogicalResult checkLowered(ModuleOp module) {
+LogicalResult checkLowered(Operation *root) {
   LogicalResult result = success();
-  module.walk([&](Operation *op) {
-    if (!isa<LLVM::LLVMDialect, BuiltinDialect, omp::OpenMPDialect>(
-            op->getDialect())) {
+  root->walk([&](Operation *op) {
+    if (!isa<LLVM::LLVMDialect, BuiltinDialect, omp::OpenMPDialect,
+             NVVM::NVVMDialect>(op->getDialect()) &&
+        !isa<gpu::GPUModuleOp>(op)) {
       result = op->emitOpError("cannot be compiled");
       return WalkResult::interrupt();
     }
@@ -62,7 +63,7 @@ static LogicalResult checkLowered(ModuleOp module) {
   });
   if (failed(result))
     return result;
-  module.walk([&](UnrealizedConversionCastOp cast) {
+  root->walk([&](UnrealizedConversionCastOp cast) {
     for (Type type :
          {cast.getOperandTypes().front(), cast.getResultTypes().front()})
       if (!LLVM::isCompatibleType(type)) {
@@ -107,11 +108,18 @@ std::optional<ElementType> elementTypeOf(Type type) {
 }
 
 std::vector<std::string> neededLibraries(const llvm::Module &module) {
-  for (const llvm::Function &function : module)
-    if (function.isDeclaration() &&
-        function.getName().ltrim('\1').starts_with("__kmpc_"))
-      return {openmpRuntime};
-  return {};
+  std::vector<std::string> libraries;
+  auto calls = [&](StringRef prefix) {
+    return llvm::any_of(module, [&](const llvm::Function &function) {
+      return function.isDeclaration() &&
+             function.getName().ltrim('\1').starts_with(prefix);
+    });
+  };
+  if (calls("__kmpc_"))
+    libraries.push_back(openmpRuntime);
+  if (calls("kbcu"))
+    libraries.push_back(cudaRuntime);
+  return libraries;
 }
 
 Result<std::string> manifestObject(const Manifest &manifest,

@@ -23,6 +23,10 @@ mlir::LogicalResult lowerThreads(mlir::ModuleOp module, int64_t threads);
 /// the LLVM dialect. Vector operations stay whole where LLVM has them.
 mlir::LogicalResult lowerToLLVM(mlir::ModuleOp module, const Target &target);
 
+/// Emits a diagnostic and fails for what the passes to the LLVM dialect had no
+/// counterpart for: an operation, else a type, of which they leave casts.
+mlir::LogicalResult checkLowered(mlir::Operation *root);
+
 /// Puts an assertion in front of every load and store, scalar or of vectors,
 /// also masked, whose message is the operation; lanes that a mask leaves out
 /// may lie anywhere. Transfers become such accesses, or test their bounds

@@ -2,10 +2,13 @@
 
 #include "kernelbrain/Compile/VariantBuilder.h"
 
+#include "Device.h"
 #include "Features.h"
 #include "Implementation.h"
 #include "Lowering.h"
 #include "Payload.h"
+#include "kernelbrain/Compile/HostTarget.h"
+#include "kernelbrain/Support/Hash.h"
 #include "kernelbrain/Transforms/KernelText.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -21,15 +24,26 @@ namespace kernelbrain::compile {
 Result<Toolchain> Toolchain::create(const Target &target,
                                     StrategyList strategies) {
   Toolchain toolchain;
-  toolchain.target = target;
+  toolchain.target = toolchain.host = target;
   toolchain.strategies = strategies;
-  auto generator = CodeGenerator::create(target);
+  if (target.isCuda()) {
+    auto host = makePortableTarget();
+    auto device = DeviceCodeGenerator::create(target);
+    if (!host || !device)
+      return host ? device.error() : host.error();
+    toolchain.host = std::move(*host);
+    toolchain.device = std::move(*device);
+  }
+  auto generator = CodeGenerator::create(toolchain.host);
   if (!generator)
     return generator.error();
   toolchain.codeGenerator = std::move(*generator);
   auto linker = Linker::create();
   if (!linker)
     return linker.error();
+  if (target.isCuda())
+    if (Status added = linker->addCudaRuntime(*toolchain.codeGenerator); !added)
+      return added.error();
   toolchain.linker = std::make_unique<Linker>(std::move(*linker));
   return std::move(toolchain);
 }
@@ -52,8 +66,10 @@ private:
   bool checkLegality();
   bool checkReserved();
   bool lower();
+  bool generateDevice();
   bool translate();
   bool generate();
+  bool printAssembly();
   bool buildArtifact();
   bool buildImplementation();
   bool link(const std::string &object);
@@ -86,6 +102,7 @@ private:
   LoweredKernel lowered;
   llvm::LLVMContext llvmContext;
   std::unique_ptr<llvm::Module> llvmModule;
+  std::string deviceHash; ///< of the device's IR
   std::string diagnostic; ///< the first error
   BuiltVariant result;
   const char *stage = nullptr;
@@ -202,9 +219,9 @@ bool VariantBuild::checkLegality() {
 bool VariantBuild::lower() {
   enter("lower");
   bool verified = output == Output::Verified || output == Output::VerifiedText;
-  FailureOr<LoweredKernel> attempt =
-      lowerKernel(kernel.description, payload(), recipe, toolchain.target,
-                  toolchain.strategies, toolchain.limits, verified);
+  FailureOr<LoweredKernel> attempt = lowerKernel(
+      kernel.description, payload(), recipe, toolchain.target, toolchain.host,
+      toolchain.strategies, toolchain.limits, verified);
   if (failed(attempt))
     return failWithDiagnostic(Disposition::BuildFailed, "lowering failed");
   if (!attempt->overLimit.empty())
@@ -231,6 +248,48 @@ static std::string hashUnnamed(llvm::Module &module, StringRef kernel) {
   return hash;
 }
 
+/// As comments of an assembler.
+static std::string commented(StringRef text) {
+  std::string comments;
+  for (StringRef line : llvm::split(text.rtrim(), '\n'))
+    comments += ("// " + line + "\n").str();
+  return comments;
+}
+
+/// Makes the device's image and puts it into the host's side.
+bool VariantBuild::generateDevice() {
+  enter("device-translate");
+  llvm::LLVMContext context;
+  auto module = translateModuleToLLVMIR(
+      *lowered.device->getOps<gpu::GPUModuleOp>().begin(), context, "device");
+  if (!module)
+    return failWithDiagnostic(Disposition::BuildFailed,
+                              "translation to LLVM IR failed");
+  if (Status linked = toolchain.device->link(*module); !linked)
+    return fail(Disposition::BuildFailed, linked.error().message);
+  deviceHash = hashUnnamed(*module, kernel.description.name);
+  enter("device-optimize");
+  Result<std::string> ptx = toolchain.device->emitPtx(*module);
+  if (!ptx)
+    return fail(Disposition::BuildFailed, ptx.error().message);
+  if (output == Output::OptimizedText) {
+    llvm::raw_string_ostream(result.bytes) << *module;
+    return true;
+  }
+  enter("ptxas");
+  DeviceImage image = toolchain.device->assemble(*ptx);
+  if (output == Output::AssemblyText)
+    result.bytes = commented(image.report) + *ptx;
+  if (image.disposition != Disposition::Passed)
+    return fail(image.disposition, image.reason);
+  for (Json &launch : lowered.launches)
+    if (auto facts = image.functions.find(launch["function"]);
+        facts != image.functions.end())
+      launch.update(*facts);
+  setDeviceImage(*lowered.module, kernel.description.name, image.bytes);
+  return true;
+}
+
 bool VariantBuild::translate() {
   enter("translate");
   llvmModule = translateModuleToLLVMIR(*lowered.module, llvmContext, "kernel");
@@ -239,6 +298,8 @@ bool VariantBuild::translate() {
                               "translation to LLVM IR failed");
   toolchain.codeGenerator->prepare(*llvmModule);
   result.manifest.irHash = hashUnnamed(*llvmModule, kernel.description.name);
+  if (!deviceHash.empty())
+    result.manifest.irHash = contentHash(deviceHash + result.manifest.irHash);
   return true;
 }
 
@@ -246,9 +307,16 @@ bool VariantBuild::generate() {
   if (!lower())
     return false;
   if (output == Output::LoweredText || output == Output::VerifiedText) {
-    llvm::raw_string_ostream(result.bytes) << *lowered.module << "\n";
+    llvm::raw_string_ostream stream(result.bytes);
+    stream << *lowered.module << "\n";
+    if (lowered.device)
+      stream << *lowered.device << "\n";
     return true;
   }
+  if (lowered.device && !generateDevice())
+    return false;
+  if (output == Output::AssemblyText && toolchain.device)
+    return true;
   if (!translate())
     return false;
   enter("optimize");
@@ -257,6 +325,8 @@ bool VariantBuild::generate() {
     llvm::raw_string_ostream(result.bytes) << *llvmModule;
     return true;
   }
+  if (output == Output::AssemblyText)
+    return printAssembly();
   return isArtifact() ? buildArtifact() : buildImplementation();
 }
 
@@ -271,13 +341,23 @@ void VariantBuild::describe(const ObjectFacts &facts,
   manifest.target = toJson(toolchain.target);
   manifest.recipe = toJson(recipe);
   manifest.libraries = neededLibraries(module);
-  manifest.features = irFeatures(module, toolchain.target);
+  manifest.launches = lowered.launches;
+  manifest.features = toolchain.device ? launchFeatures(lowered.launches)
+                                       : irFeatures(module, toolchain.target);
   manifest.features["strategy"] = recipe.strategy;
   manifest.features["code_class"] = sizeClass(facts.codeBytes);
   manifest.features["frame_class"] = sizeClass(facts.frameBytes);
   // What the strategy says of itself wins.
   manifest.features.update(lowered.features);
   manifest.codeHash = facts.codeHash;
+}
+
+bool VariantBuild::printAssembly() {
+  Result<std::string> text = toolchain.codeGenerator->emitAssembly(*llvmModule);
+  if (!text)
+    return fail(Disposition::BuildFailed, text.error().message);
+  result.bytes = std::move(*text);
+  return true;
 }
 
 bool VariantBuild::buildArtifact() {

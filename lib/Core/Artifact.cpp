@@ -34,18 +34,21 @@ Json toJson(const Manifest &manifest) {
   Json functions = Json::array();
   for (const FunctionSignature &signature : manifest.functions)
     functions.push_back(toJson(signature));
-  return {{"kind", manifest.kind},
-          {"entry", manifest.entry},
-          {"arguments", argumentsToJson(manifest.arguments)},
-          {"dims", manifest.dims},
-          {"workspace_bytes", manifest.workspaceBytes},
-          {"functions", std::move(functions)},
-          {"libraries", manifest.libraries},
-          {"target", manifest.target},
-          {"recipe", manifest.recipe},
-          {"features", manifest.features},
-          {"ir_hash", manifest.irHash},
-          {"code_hash", manifest.codeHash}};
+  Json json = {{"kind", manifest.kind},
+               {"entry", manifest.entry},
+               {"arguments", argumentsToJson(manifest.arguments)},
+               {"dims", manifest.dims},
+               {"workspace_bytes", manifest.workspaceBytes},
+               {"functions", std::move(functions)},
+               {"libraries", manifest.libraries},
+               {"target", manifest.target},
+               {"recipe", manifest.recipe},
+               {"features", manifest.features},
+               {"ir_hash", manifest.irHash},
+               {"code_hash", manifest.codeHash}};
+  if (!manifest.launches.empty())
+    json["launches"] = manifest.launches;
+  return json;
 }
 
 Result<Manifest> manifestFromJson(const Json &json) {
@@ -68,6 +71,7 @@ Result<Manifest> manifestFromJson(const Json &json) {
       .optional("target", manifest.target)
       .optional("recipe", manifest.recipe)
       .optional("features", manifest.features)
+      .optional("launches", manifest.launches)
       .optional("ir_hash", manifest.irHash)
       .optional("code_hash", manifest.codeHash);
   if (Status status = reader.status(); !status)

@@ -103,7 +103,9 @@ void prepare(SpawnSettings &settings, const Pipe &input, const Pipe &output,
              const SubprocessOptions &options) {
   posix_spawn_file_actions_adddup2(&settings.actions, input.read, 0);
   posix_spawn_file_actions_adddup2(&settings.actions, output.write, 1);
-  if (!options.inheritStderr)
+  if (options.mergeStderr)
+    posix_spawn_file_actions_adddup2(&settings.actions, output.write, 2);
+  else if (!options.inheritStderr)
     posix_spawn_file_actions_addopen(&settings.actions, 2, "/dev/null",
                                      O_WRONLY, 0);
   bool inherits = options.inherited >= 0;
@@ -120,9 +122,10 @@ void prepare(SpawnSettings &settings, const Pipe &input, const Pipe &output,
   posix_spawnattr_setsigmask(&settings.attributes, &none);
   posix_spawnattr_setsigdefault(&settings.attributes, &defaults);
   posix_spawnattr_setpgroup(&settings.attributes, 0);
-  posix_spawnattr_setflags(&settings.attributes, POSIX_SPAWN_SETPGROUP |
-                                                     POSIX_SPAWN_SETSIGMASK |
-                                                     POSIX_SPAWN_SETSIGDEF);
+  int group = options.sharesGroup ? 0 : POSIX_SPAWN_SETPGROUP;
+  posix_spawnattr_setflags(&settings.attributes,
+                           static_cast<short>(group | POSIX_SPAWN_SETSIGMASK |
+                                              POSIX_SPAWN_SETSIGDEF));
 }
 } // namespace
 
@@ -148,6 +151,7 @@ Result<Subprocess> Subprocess::start(const SubprocessOptions &options) {
     process.child = -1;
     return failure(code);
   }
+  process.signalled = options.sharesGroup ? process.child : -process.child;
   process.toChild = std::exchange(input.write, -1);
   process.fromChild = std::exchange(output.read, -1);
   // Cannot name another process: the child is not reaped before this.
@@ -163,13 +167,14 @@ Result<Subprocess> Subprocess::start(const SubprocessOptions &options) {
 //===----------------------------------------------------------------------===//
 
 Subprocess::Subprocess(Subprocess &&other) noexcept
-    : child(std::exchange(other.child, -1)),
+    : child(std::exchange(other.child, -1)), signalled(other.signalled),
       toChild(std::exchange(other.toChild, -1)),
       fromChild(std::exchange(other.fromChild, -1)),
       pidfd(std::exchange(other.pidfd, -1)), ended(std::move(other.ended)) {}
 
 Subprocess &Subprocess::operator=(Subprocess &&other) noexcept {
   std::swap(child, other.child);
+  std::swap(signalled, other.signalled);
   std::swap(toChild, other.toChild);
   std::swap(fromChild, other.fromChild);
   std::swap(pidfd, other.pidfd);
@@ -188,7 +193,7 @@ void Subprocess::closeInput() { closeFd(toChild); }
 
 void Subprocess::signalGroup(int signal) {
   if (child > 0 && !ended)
-    ::kill(-child, signal);
+    ::kill(signalled, signal);
 }
 
 void Subprocess::kill() {
@@ -243,7 +248,7 @@ std::optional<std::string> Subprocess::wait(int milliseconds) {
     ;
   // What the child left behind dies with it. Its number names no other group
   // as long as it has not been reaped.
-  ::kill(-child, SIGKILL);
+  ::kill(signalled, SIGKILL);
   int result = 0;
   while ((result = ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED)) <
              0 &&

@@ -18,6 +18,7 @@ static std::optional<Output> outputFromName(llvm::StringRef name) {
       .Case("lowered", Output::LoweredText)
       .Case("verified", Output::VerifiedText)
       .Case("optimized", Output::OptimizedText)
+      .Case("assembly", Output::AssemblyText)
       .Default(std::nullopt);
 }
 
@@ -43,7 +44,7 @@ static void completeRecipe(Recipe &recipe, const KernelSource &kernel,
 static int build(const tool::Options &options, Output output,
                  const std::string &text, Recipe recipe) {
   strategy::StrategyLibrary library;
-  auto target = makeTarget(options.get("target-cpu"));
+  auto target = tool::readTarget(options);
   auto threads = options.getInteger("threads", 1, 1);
   if (!target || !threads)
     return tool::reportError(
@@ -75,14 +76,16 @@ static int build(const tool::Options &options, Output output,
 
 int tool::emitMain(int argc, char **argv) {
   auto options = Options::parse(
-      argc, argv, {"emit", "recipe", "target-cpu", "threads", "o"});
+      argc, argv,
+      {"emit", "recipe", "target", "chip", "target-cpu", "threads", "o"});
   if (!options)
     return reportError(options.error().message);
   auto output = outputFromName(options->get("emit"));
   if (!output)
-    return reportError("unknown value '" + options->get("emit") +
-                       "' of '--emit' (one of static, artifact, "
-                       "implementation, lowered, verified, optimized)");
+    return reportError(
+        "unknown value '" + options->get("emit") +
+        "' of '--emit' (one of static, artifact, "
+        "implementation, lowered, verified, optimized, assembly)");
   auto recipe = readRecipe(
       options->get("recipe", "{\"strategy\": \"stock\", \"knobs\": {}}"));
   if (!recipe)

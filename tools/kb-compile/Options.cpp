@@ -2,6 +2,7 @@
 
 #include "Options.h"
 
+#include "kernelbrain/Compile/HostTarget.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"
@@ -67,6 +68,17 @@ Result<uint64_t> Options::getBytes(const std::string &name,
     return Error{"expected a size such as 512M or 4G for '--" + name +
                  "', found '" + text + "'"};
   return value << shift;
+}
+
+Result<Target> readTarget(const Options &options) {
+  std::string kind = options.get("target", "host");
+  if (kind == "cuda")
+    return makeCudaTarget(options.get("chip"));
+  if (kind != "host")
+    return Error{"unknown target '" + kind + "' (one of host, cuda)"};
+  if (options.has("chip"))
+    return Error{"'--chip' is for '--target=cuda'"};
+  return compile::makeTarget(options.get("target-cpu"));
 }
 
 int reportError(const std::string &message) {

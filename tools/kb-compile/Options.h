@@ -8,7 +8,7 @@
 #ifndef KERNELBRAIN_TOOLS_KBCOMPILE_OPTIONS_H
 #define KERNELBRAIN_TOOLS_KBCOMPILE_OPTIONS_H
 
-#include "kernelbrain/Support/Result.h"
+#include "kernelbrain/Core/Target.h"
 
 #include <cstdint>
 #include <map>
@@ -38,6 +38,10 @@ private:
   std::map<std::string, std::string> named;
   std::vector<std::string> words;
 };
+
+/// What `--target=host|cuda`, `--chip=` (of a GPU) and `--target-cpu=` (of the
+/// host) say.
+Result<Target> readTarget(const Options &options);
 
 /// Modes of the tool; each returns the exit status.
 int serveMain(int argc, char **argv);

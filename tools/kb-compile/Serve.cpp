@@ -20,9 +20,10 @@ static int takeDescriptor(int fd, int replacement) {
 }
 
 int tool::serveMain(int argc, char **argv) {
-  auto options = Options::parse(argc, argv,
-                                {"serve", "jobs", "memory-limit",
-                                 "deadline-seconds", "target-cpu", "threads"});
+  auto options =
+      Options::parse(argc, argv,
+                     {"serve", "jobs", "memory-limit", "deadline-seconds",
+                      "target", "chip", "target-cpu", "threads"});
   if (!options)
     return reportError(options.error().message);
   ServerOptions server;
@@ -47,7 +48,7 @@ int tool::serveMain(int argc, char **argv) {
   close(null);
 
   strategy::StrategyLibrary library;
-  auto target = makeTarget(options->get("target-cpu"));
+  auto target = readTarget(*options);
   if (!target)
     return reportError(target.error().message);
   target->threads = *threads;

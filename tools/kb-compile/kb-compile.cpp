@@ -3,8 +3,8 @@
 //   kb-compile IN.mlir -o OUT.so [--header=OUT.h] [--target-cpu=NAME]
 //              [--promote-floats]
 //   kb-compile --serve [--jobs=N] [--memory-limit=4G] [--deadline-seconds=N]
-//   kb-compile --emit=lowered|verified|optimized|artifact|implementation|static
-//   KERNEL
+//   kb-compile --emit=lowered|verified|optimized|assembly|artifact|
+//                     implementation|static KERNEL
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,9 +23,11 @@ constexpr llvm::StringLiteral usage =
     Compiles a module of any emission level; '-' is standard input. With
     --promote-floats every float type becomes f64: a reference for its results.
 kb-compile --serve [--jobs=N] [--memory-limit=4G] [--deadline-seconds=N] [--threads=N]
+           [--target=cuda --chip=sm_90a]
     Builds variants for kb-opt (docs/Protocols.md).
-kb-compile --emit=lowered|verified|optimized|artifact|implementation|static KERNEL.mlir
-           [--recipe=JSON] [--target-cpu=NAME] [--threads=N]
+kb-compile --emit=lowered|verified|optimized|assembly|artifact|implementation|static
+           KERNEL.mlir [--recipe=JSON] [--target-cpu=NAME] [--threads=N]
+           [--target=cuda --chip=sm_90a]
     Shows what one kernel becomes.
 )";
 

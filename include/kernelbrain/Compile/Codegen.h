@@ -17,10 +17,15 @@ class TargetMachine;
 
 namespace kernelbrain::compile {
 
-/// Code generation for one target, as clang -O3 of that CPU does it.
+/// Code generation for one target, as clang -O3 of that CPU or GPU does it.
 class CodeGenerator {
 public:
+  /// For a CPU.
   static Result<std::unique_ptr<CodeGenerator>> create(const Target &target);
+  /// For an NVIDIA GPU by LLVM's name; the assembly is PTX of the given version
+  /// (80: 8.0).
+  static Result<std::unique_ptr<CodeGenerator>>
+  createForGpu(llvm::StringRef chip, unsigned ptxVersion);
   ~CodeGenerator();
 
   /// Why code for a machine with this target triple and data layout cannot be

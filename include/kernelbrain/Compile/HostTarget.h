@@ -16,6 +16,9 @@ namespace kernelbrain::compile {
 /// the caches of this machine. Errors: an unknown name.
 Result<Target> makeTarget(llvm::StringRef cpu = "");
 
+/// A CPU that code for every one of this machine's architecture is made for.
+Result<Target> makePortableTarget();
+
 /// LLVM's feature string of `target`: what it has beyond its chip's name, and
 /// what the name implies but it lacks (hidden by a hypervisor, for instance).
 std::string featureString(const Target &target);

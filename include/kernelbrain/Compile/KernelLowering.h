@@ -34,6 +34,9 @@ struct LoweredKernel {
   Json features = Json::object();
   /// As callers see them: all floats are f64 for the strategy `reference`.
   std::vector<Argument> arguments;
+  /// Of a GPU: a module with one gpu.module, whose functions `module` launches.
+  mlir::OwningOpRef<mlir::ModuleOp> device;
+  Json launches = Json::array(); ///< Manifest::launches
   /// Not empty: over a resource limit, and which; there is no module then.
   std::string overLimit;
 };
@@ -45,14 +48,16 @@ mlir::FailureOr<Kernel> describeKernel(kb::KernelOp op);
 
 /// Lowers `payload` (the kernel's own body or a rewritten one) as `recipe`
 /// says: strategy `stock`, `reference`, or one of `strategies`, which has to
-/// know the name. If `verified`, it aborts with a message where an access of
-/// memory that verifyAccesses() knows is out of bounds. The module holds
-/// `llvm.func @<kernel>` of ABI v1 and what it calls. Emits diagnostics and
-/// fails where a stage does.
+/// know the name. `host` is the CPU that the entry runs on: `target` itself, or
+/// that of a GPU's machine, that launches the device's code. If `verified`,
+/// it aborts with a message where an access of memory that verifyAccesses()
+/// knows is out of bounds. The module holds `llvm.func @<kernel>` of ABI v1 and
+/// what it calls. Emits diagnostics and fails where a stage does.
 mlir::FailureOr<LoweredKernel>
 lowerKernel(const Kernel &description, kb::KernelOp payload,
-            const Recipe &recipe, const Target &target, StrategyList strategies,
-            const ResourceLimits &limits, bool verified = false);
+            const Recipe &recipe, const Target &target, const Target &host,
+            StrategyList strategies, const ResourceLimits &limits,
+            bool verified = false);
 
 /// Adds `kb_invoke`, which takes the entry's arguments from an array.
 void addInvoke(mlir::ModuleOp module, llvm::StringRef entry);

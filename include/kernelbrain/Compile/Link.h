@@ -7,9 +7,12 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 
+#include <memory>
 #include <string>
 
 namespace kernelbrain::compile {
+
+class CodeGenerator;
 
 struct LinkOptions {
   std::string soname = "kernel.so";
@@ -26,19 +29,24 @@ public:
   /// Takes the C and mathematics libraries that this process has loaded, and
   /// compiler-rt's builtins and LLVM's OpenMP runtime where they are installed.
   static Result<Linker> create();
+  /// From then on code may call kbcu* of the CUDA runtime, which need not be
+  /// here: a library of its name with the same symbols stands for it.
+  Status addCudaRuntime(const CodeGenerator &generator);
   Linker(Linker &&other) noexcept;
   Linker &operator=(Linker &&other) = delete;
   ~Linker();
 
   /// The bytes of a shared object that needs the C and mathematics libraries
-  /// only where it uses them, and the OpenMP runtime where it has threads.
-  /// Equal inputs give equal bytes. The error is what lld says.
+  /// only where it uses them, the OpenMP runtime where it has threads, and the
+  /// CUDA runtime where it launches. Equal inputs give equal bytes. The error
+  /// is what lld says.
   Result<std::string> link(llvm::ArrayRef<llvm::StringRef> objects,
                            const LinkOptions &options) const;
 
 private:
-  Linker() = default;
-  int libm = -1, libc = -1, builtins = -1, openmp = -1; ///< memory files
+  Linker();
+  struct Libraries;
+  std::unique_ptr<Libraries> libraries;
 };
 
 } // namespace kernelbrain::compile

@@ -9,7 +9,7 @@
 #ifndef KERNELBRAIN_COMPILE_VARIANTBUILDER_H
 #define KERNELBRAIN_COMPILE_VARIANTBUILDER_H
 
-#include "kernelbrain/Compile/Codegen.h"
+#include "kernelbrain/Compile/DeviceCode.h"
 #include "kernelbrain/Compile/KernelLowering.h"
 #include "kernelbrain/Compile/Link.h"
 #include "kernelbrain/Core/Artifact.h"
@@ -24,9 +24,10 @@ enum class Output {
   Verified,       ///< the same with checks of memory accesses
   Implementation, ///< bytecode of optimised LLVM-dialect functions
   // For people who look at what is made:
-  LoweredText,  ///< the LLVM dialect before code generation
-  VerifiedText, ///< the same with checks of memory accesses
-  OptimizedText ///< LLVM IR after optimisation
+  LoweredText,   ///< the LLVM dialect before code generation
+  VerifiedText,  ///< the same with checks of memory accesses
+  OptimizedText, ///< LLVM IR after optimisation, a GPU's as well
+  AssemblyText   ///< of the CPU; of a GPU, PTX behind what ptxas says of it
 };
 
 /// What became of a recipe.
@@ -41,12 +42,16 @@ struct BuiltVariant {
 /// What all builds of a process share; made once.
 struct Toolchain {
   Target target;
+  Target host; ///< the CPU that entries run on: `target`, or a GPU's host
   StrategyList strategies; ///< they outlive this
   ResourceLimits limits;
-  std::unique_ptr<CodeGenerator> codeGenerator;
+  std::unique_ptr<CodeGenerator> codeGenerator; ///< for `host`
+  std::unique_ptr<DeviceCodeGenerator> device;  ///< for a GPU
   std::unique_ptr<Linker> linker;
 
-  /// For `target`, with the C library of this process.
+  /// For `target`, with the C library of this process. The host's side of a
+  /// GPU's kernels only launches: it is made for any CPU of the architecture,
+  /// so that what is found for a GPU runs beside every one of its kind.
   static Result<Toolchain> create(const Target &target,
                                   StrategyList strategies);
 };

@@ -17,6 +17,8 @@ constexpr int kernelAbiVersion = 1;
 
 /// The shared library that code with threads needs: LLVM's OpenMP runtime.
 constexpr char openmpRuntime[] = "libomp.so.5";
+/// The shared library that code for NVIDIA GPUs needs: Runtime/CudaRuntime.h.
+constexpr char cudaRuntime[] = "libKernelBrainCudaRuntime.so";
 
 /// A public function of a program, called as `_mlir_ciface_<name>`: results (a
 /// struct of memref descriptors) first if there are any, then a descriptor a
@@ -44,6 +46,10 @@ struct Manifest {
   /// Coarse features for the archive: strategy, vector_bytes, ...; strings or
   /// integers, read from the lowered IR and the code.
   Json features;
+  /// Of a kernel for a GPU, its launches in order: function, grid (-1 where it
+  /// depends on a size), block, dynamic_shared_bytes; of a cubin also
+  /// registers, shared_bytes, spill_bytes and stack_bytes, as ptxas says.
+  Json launches = Json::array();
   std::string irHash;   ///< lowered IR before code generation
   std::string codeHash; ///< text and constants of the object
 };

@@ -1,8 +1,8 @@
 //===- Subprocess.h - Child processes ---------------------------*- C++ -*-===//
 //
-// Children are started with posix_spawn in their own process group, with only
-// the descriptors they are given, and are always reaped. How a child ended is
-// told by its pidfd, never by end of file.
+// Children are started with posix_spawn, most in their own process group, with
+// only the descriptors they are given, and are always reaped. How a child ended
+// is told by its pidfd, never by end of file.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,6 +23,10 @@ struct SubprocessOptions {
   /// The whole environment, "NAME=value"; empty: scrubbedEnvironment().
   std::vector<std::string> environment;
   bool inheritStderr = true; ///< else standard error goes to /dev/null
+  bool mergeStderr = false;  ///< into the pipe of its standard output, rather
+  /// In the caller's process group, whose end is then the child's as well;
+  /// what the child starts outlives it.
+  bool sharesGroup = false;
   int inherited = -1; ///< if given, a descriptor that the child gets as 3
 };
 
@@ -45,7 +49,7 @@ public:
   int pidFd() const { return pidfd; }      ///< readable once it has exited
 
   void closeInput();
-  /// Sends `signal` to the process group.
+  /// Sends `signal` to its process group, or to it alone if it shares one.
   void signalGroup(int signal);
   /// Waits up to `milliseconds` (-1: for ever). std::nullopt: still running.
   /// Else a text such as "exit status 3" or "signal 11 (Segmentation fault)",
@@ -56,6 +60,7 @@ public:
 private:
   Subprocess() = default;
   pid_t child = -1;
+  pid_t signalled = -1; ///< as kill(2) takes it: the process, or -its group
   int toChild = -1, fromChild = -1, pidfd = -1;
   std::optional<std::string> ended;
 };

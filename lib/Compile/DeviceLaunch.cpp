@@ -1,0 +1,271 @@
+//===- DeviceLaunch.cpp - Launches to calls of the CUDA runtime -----------===//
+
+#include "Device.h"
+
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+
+using namespace mlir;
+
+namespace kernelbrain::compile {
+
+namespace {
+/// Writes the layouts of CudaRuntime.h.
+class LaunchLowering {
+public:
+  LaunchLowering(func::FuncOp function, StringRef kernel, const Target &target)
+      : function(function), kernel(kernel), target(target),
+        module(function->getParentOfType<ModuleOp>()),
+        builder(function->getContext()), loc(function.getLoc()),
+        pointer(LLVM::LLVMPointerType::get(builder.getContext())),
+        i32(builder.getI32Type()), i64(builder.getI64Type()) {}
+
+  LogicalResult run(Json &launches);
+
+private:
+  LLVM::GlobalOp addGlobal(const Twine &name, Type type, bool isConstant,
+                           Attribute value = {});
+  void initialize(LLVM::GlobalOp global, ArrayRef<Value> fields);
+  void addModule();
+  Value addressOf(LLVM::GlobalOp global) {
+    return LLVM::AddressOfOp::create(builder, loc, global);
+  }
+  Value constant(Type type, int64_t value) {
+    return LLVM::ConstantOp::create(builder, loc, type,
+                                    builder.getIntegerAttr(type, value));
+  }
+  Value onStack(Type type, int64_t count);
+  LLVM::GlobalOp addKernel(StringRef name, std::optional<int64_t> sharedBytes);
+  FailureOr<Value> shapeOf(ArrayRef<OpFoldResult> numbers, StringRef name);
+  Value parametersOf(gpu::LaunchFuncOp launch);
+  FailureOr<Json> lower(gpu::LaunchFuncOp launch);
+
+  func::FuncOp function;
+  StringRef kernel;
+  const Target &target;
+  ModuleOp module;
+  OpBuilder builder;
+  Location loc;
+  Type pointer, i32, i64;
+  LLVM::LLVMFuncOp launcher;
+  LLVM::GlobalOp deviceModule;
+  Value stream;
+  Block *failed = nullptr;
+};
+} // namespace
+
+LLVM::GlobalOp LaunchLowering::addGlobal(const Twine &name, Type type,
+                                         bool isConstant, Attribute value) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPoint(function);
+  return LLVM::GlobalOp::create(builder, loc, type, isConstant,
+                                LLVM::Linkage::Internal, (kernel + name).str(),
+                                value);
+}
+
+/// A zero struct but for its first fields.
+void LaunchLowering::initialize(LLVM::GlobalOp global, ArrayRef<Value> fields) {
+  Value all = LLVM::ZeroOp::create(builder, loc, global.getType());
+  for (auto [index, field] : llvm::enumerate(fields))
+    all = LLVM::InsertValueOp::create(builder, loc, all, field,
+                                      static_cast<int64_t>(index));
+  LLVM::ReturnOp::create(builder, loc, all);
+}
+
+/// Starts the region that makes a global's value.
+static void openInitializer(OpBuilder &builder, LLVM::GlobalOp global) {
+  builder.createBlock(&global.getInitializerRegion());
+}
+
+void LaunchLowering::addModule() {
+  OpBuilder::InsertionGuard guard(builder);
+  LLVM::GlobalOp image =
+      addGlobal("_image", LLVM::LLVMArrayType::get(builder.getI8Type(), 0),
+                /*isConstant=*/true, builder.getStringAttr(""));
+  image.setAlignment(64);
+  deviceModule = addGlobal("_module",
+                           LLVM::LLVMStructType::getLiteral(
+                               builder.getContext(), {pointer, pointer}),
+                           /*isConstant=*/false);
+  openInitializer(builder, deviceModule);
+  initialize(deviceModule, addressOf(image));
+  builder.setInsertionPoint(function);
+  launcher = LLVM::LLVMFuncOp::create(
+      builder, loc, "kbcuLaunch",
+      LLVM::LLVMFunctionType::get(i32, SmallVector<Type>(4, pointer)));
+}
+
+LLVM::GlobalOp LaunchLowering::addKernel(StringRef name,
+                                         std::optional<int64_t> sharedBytes) {
+  OpBuilder::InsertionGuard guard(builder);
+  StringRef suffix = name.drop_front(kernel.size());
+  std::string text = (name + StringRef("\0", 1)).str();
+  LLVM::GlobalOp nameGlobal =
+      addGlobal(suffix + "_name",
+                LLVM::LLVMArrayType::get(builder.getI8Type(), text.size()),
+                /*isConstant=*/true, builder.getStringAttr(text));
+  LLVM::GlobalOp global =
+      addGlobal(suffix + "_kernel",
+                LLVM::LLVMStructType::getLiteral(
+                    builder.getContext(), {pointer, pointer, pointer, i32}),
+                /*isConstant=*/false);
+  openInitializer(builder, global);
+  initialize(
+      global,
+      {addressOf(deviceModule), addressOf(nameGlobal),
+       LLVM::ZeroOp::create(builder, loc, pointer),
+       // Where it depends on a size, as much as there may be.
+       constant(i32, sharedBytes.value_or(target.gpu->sharedBytesPerBlock))});
+  return global;
+}
+
+/// Memory of the function's frame, whichever block needs it.
+Value LaunchLowering::onStack(Type type, int64_t count) {
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(&function.front());
+  return LLVM::AllocaOp::create(builder, loc, pointer, type,
+                                constant(i64, count), /*alignment=*/8);
+}
+
+/// A kbcuShape: constant if all its numbers are.
+FailureOr<Value> LaunchLowering::shapeOf(ArrayRef<OpFoldResult> numbers,
+                                         StringRef name) {
+  SmallVector<int32_t> fixed;
+  for (OpFoldResult number : numbers)
+    if (std::optional<int64_t> value = getConstantIntValue(number)) {
+      if (*value < 0 || *value > std::numeric_limits<int32_t>::max())
+        return function.emitError("launch of '")
+               << name << "' with a size of " << *value;
+      fixed.push_back(static_cast<int32_t>(*value));
+    }
+  if (fixed.size() == numbers.size()) {
+    auto values = DenseElementsAttr::get<int32_t>(
+        RankedTensorType::get({static_cast<int64_t>(fixed.size())}, i32),
+        fixed);
+    return addressOf(addGlobal(name.drop_front(kernel.size()) + "_shape",
+                               LLVM::LLVMArrayType::get(i32, fixed.size()),
+                               /*isConstant=*/true, values));
+  }
+  Value shape = onStack(i32, numbers.size());
+  for (auto [index, number] : llvm::enumerate(numbers)) {
+    Value value;
+    if (std::optional<int64_t> constantValue = getConstantIntValue(number))
+      value = constant(i32, *constantValue);
+    else if (cast<Value>(number).getType().isIndex())
+      value =
+          arith::IndexCastOp::create(builder, loc, i32, cast<Value>(number));
+    else
+      value = cast<Value>(number);
+    Value slot = LLVM::GEPOp::create(
+        builder, loc, pointer, i32, shape,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
+    LLVM::StoreOp::create(builder, loc, value, slot);
+  }
+  return shape;
+}
+
+Value LaunchLowering::parametersOf(gpu::LaunchFuncOp launch) {
+  auto operands = launch.getKernelOperands();
+  Value all = onStack(pointer, std::max<int64_t>(operands.size(), 1));
+  for (auto [index, operand] : llvm::enumerate(operands)) {
+    Value value = operand;
+    if (value.getType().isIndex())
+      value = arith::IndexCastOp::create(builder, loc, i64, value);
+    Value slot = onStack(value.getType(), 1);
+    LLVM::StoreOp::create(builder, loc, value, slot);
+    Value place = LLVM::GEPOp::create(
+        builder, loc, pointer, pointer, all,
+        ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});
+    LLVM::StoreOp::create(builder, loc, slot, place);
+  }
+  return all;
+}
+
+/// Numbers of a launch for people: -1 where it depends on a size.
+static Json describe(ArrayRef<OpFoldResult> numbers) {
+  Json json = Json::array();
+  for (OpFoldResult number : numbers)
+    json.push_back(getConstantIntValue(number).value_or(-1));
+  return json;
+}
+
+FailureOr<Json> LaunchLowering::lower(gpu::LaunchFuncOp launch) {
+  builder.setInsertionPoint(launch);
+  loc = launch.getLoc();
+  StringRef name = launch.getKernelName().getValue();
+  SmallVector<OpFoldResult> numbers;
+  for (const gpu::KernelDim3 &sizes :
+       {launch.getGridSizeOperandValues(), launch.getBlockSizeOperandValues()})
+    numbers.append({sizes.x, sizes.y, sizes.z});
+  Json description = {{"function", name.str()},
+                      {"grid", describe(ArrayRef(numbers).take_front(3))},
+                      {"block", describe(ArrayRef(numbers).drop_front(3))}};
+  if (launch.hasClusterSize()) {
+    gpu::KernelDim3 sizes = launch.getClusterSizeOperandValues();
+    numbers.append({sizes.x, sizes.y, sizes.z});
+  } else {
+    numbers.append(3, builder.getI32IntegerAttr(0));
+  }
+  if (Value bytes = launch.getDynamicSharedMemorySize())
+    numbers.push_back(bytes);
+  else
+    numbers.push_back(builder.getI32IntegerAttr(0));
+  std::optional<int64_t> sharedBytes = getConstantIntValue(numbers.back());
+  description["dynamic_shared_bytes"] = sharedBytes.value_or(-1);
+  FailureOr<Value> shape = shapeOf(numbers, name);
+  if (mlir::failed(shape))
+    return failure();
+  Value status =
+      LLVM::CallOp::create(builder, loc, launcher,
+                           ValueRange{addressOf(addKernel(name, sharedBytes)),
+                                      *shape, stream, parametersOf(launch)})
+          .getResult();
+  Value ok = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                   status, constant(i32, 0));
+  Block *next = launch->getBlock()->splitBlock(launch);
+  builder.setInsertionPointToEnd(next->getPrevNode());
+  cf::CondBranchOp::create(builder, loc, ok, next, ValueRange(), failed,
+                           ValueRange(status));
+  launch.erase();
+  return description;
+}
+
+LogicalResult LaunchLowering::run(Json &launches) {
+  SmallVector<gpu::LaunchFuncOp> found;
+  function.walk([&](gpu::LaunchFuncOp launch) { found.push_back(launch); });
+  if (mlir::failed(function.insertArgument(function.getNumArguments(), pointer,
+                                           {}, loc)))
+    return failure();
+  stream = function.getArguments().back();
+  addModule();
+  failed = builder.createBlock(&function.getBody(), function.getBody().end(),
+                               i32, loc);
+  func::ReturnOp::create(builder, loc, failed->getArgument(0));
+  for (gpu::LaunchFuncOp launch : found) {
+    if (launch->getParentOp() != function)
+      return launch.emitError("a launch has to be in a straight line");
+    FailureOr<Json> description = lower(launch);
+    if (mlir::failed(description))
+      return failure();
+    launches.push_back(std::move(*description));
+  }
+  if (found.empty())
+    failed->erase();
+  return success();
+}
+
+LogicalResult lowerLaunches(func::FuncOp function, StringRef kernel,
+                            const Target &target, Json &launches) {
+  return LaunchLowering(function, kernel, target).run(launches);
+}
+
+void setDeviceImage(ModuleOp module, StringRef kernel, StringRef bytes) {
+  auto image = module.lookupSymbol<LLVM::GlobalOp>((kernel + "_image").str());
+  OpBuilder builder(module.getContext());
+  image.setGlobalType(
+      LLVM::LLVMArrayType::get(builder.getI8Type(), bytes.size()));
+  image.setValueAttr(builder.getStringAttr(bytes));
+}
+
+} // namespace kernelbrain::compile

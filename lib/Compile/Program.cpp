@@ -116,7 +116,8 @@ static bool holdsTosa(ModuleOp module) {
 
 static void prepareFunctions(ModuleOp module) {
   for (auto nested : llvm::make_early_inc_range(module.getOps<ModuleOp>())) {
-    if (nested.getSymName() != kb::KBDialect::getKernelsModuleName())
+    if (nested.getSymName() != kb::KBDialect::getKernelsModuleName() &&
+        nested.getSymName() != kb::KBDialect::getBinariesModuleName())
       nested.emitWarning("is not compiled: it is in a module");
     nested.erase();
   }

@@ -45,6 +45,7 @@ kernelbrain::collectKernels(ModuleOp module, const StrategyLibrary &library,
     entry.op = op;
     entry.kernel = describeKernel(op, dynamicDim);
     if (!nameFilter.empty() && !filter.match(op.getSymName())) {
+      entry.isExcluded = true;
       entry.leftStock = "its name does not match option 'kernels'";
       return;
     }

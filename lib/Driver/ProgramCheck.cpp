@@ -2,6 +2,8 @@
 
 #include "ProgramCheck.h"
 
+#include "Workbenches.h"
+
 #include "kernelbrain/Support/File.h"
 #include "kernelbrain/Support/Subprocess.h"
 
@@ -29,9 +31,7 @@ ProgramCheck::start(const SessionOptions &options, const std::string &parent,
   auto worker = findProgram("kb-worker", options.kbWorker, "KB_WORKER");
   if (!worker)
     return worker.error();
-  evaluate::WorkerOptions workerOptions;
-  workerOptions.program = *worker;
-  workerOptions.arguments = {"--threads=" + std::to_string(options.threads)};
+  evaluate::WorkerOptions workerOptions = makeWorkerOptions(options, *worker);
   workerOptions.isCancelled = isCancelled;
   check->worker = std::make_unique<evaluate::Worker>(std::move(workerOptions));
   check->isCancelled = std::move(isCancelled);
@@ -71,7 +71,7 @@ Result<std::string> ProgramCheck::build(const std::string &name,
     return fileError("write", source);
   SubprocessOptions command;
   command.arguments = {compiler, source, "-o", object};
-  if (!options.chip.empty())
+  if (!options.chip.empty() && !options.isCuda())
     command.arguments.push_back("--target-cpu=" + options.chip);
   command.arguments.insert(command.arguments.end(), flags.begin(), flags.end());
   // What has no reference is the user's program as it should be.

@@ -9,7 +9,9 @@
 #include "kernelbrain/Dialect/KB/KB.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -75,6 +77,7 @@ SessionOptions SearchPass::sessionOptions() const {
   options.kernels = kernels;
   options.emit = emit;
   options.placement = placement;
+  options.workerLaunch = workerLaunch;
   options.store = store;
   options.log = log;
   options.replay = replay;

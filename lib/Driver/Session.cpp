@@ -3,6 +3,7 @@
 #include "kernelbrain/Driver/Session.h"
 
 #include "SessionImpl.h"
+#include "Workbenches.h"
 
 #include "kernelbrain/Store/Location.h"
 #include "kernelbrain/Support/File.h"
@@ -45,6 +46,8 @@ FailureOr<SessionSummary> Session::Impl::run() {
     return fail(ok.error());
   if (failed(attachWinners()))
     return failure();
+  if (Status ok = attachStockKernels(); !ok)
+    return fail(ok.error());
   if (Status ok = acceptProgram(); !ok)
     return fail(ok.error());
   if (Status ok = record(); !ok)
@@ -72,9 +75,11 @@ std::string Session::Impl::hashRun() {
 void Session::Impl::remarkStock() {
   for (ModuleKernel &entry : kernels)
     if (!entry.leftStock.empty()) {
+      bool onDevice = options.isCuda() && !entry.isExcluded;
       emitRemark(entry.op.getLoc(), "kernel '")
-          << entry.kernel.name << "' (" << entry.kernel.kind
-          << ") stays stock: " << entry.leftStock
+          << entry.kernel.name << "' (" << entry.kernel.kind << ") "
+          << (onDevice ? "gets the stock device lowering: " : "stays stock: ")
+          << entry.leftStock
           << (entry.mismatches.empty() ? "" : " (" + entry.mismatches + ")");
       runRecord.addStock(entry.kernel, entry.leftStock);
     }
@@ -83,7 +88,7 @@ void Session::Impl::remarkStock() {
 build::CompileServerOptions Session::Impl::serverOptions() {
   build::CompileServerOptions server;
   server.program = options.kbCompile;
-  server.targetCpu = options.chip;
+  (options.isCuda() ? server.gpu : server.targetCpu) = options.chip;
   server.threads = options.threads;
   server.jobs = static_cast<unsigned>(options.compileJobs);
   server.memoryLimit = std::to_string(options.memoryLimitMb) + "M";
@@ -99,19 +104,48 @@ build::CompileServerOptions Session::Impl::serverOptions() {
 }
 
 evaluate::WorkerOptions Session::Impl::workerOptions(std::string program) {
-  evaluate::WorkerOptions worker;
-  worker.program = std::move(program);
-  worker.arguments = {"--threads=" + std::to_string(options.threads)};
+  evaluate::WorkerOptions worker =
+      makeWorkerOptions(options, std::move(program));
   worker.isCancelled = [this] { return interrupt.isOverdue(); };
   return worker;
 }
 
-/// Finds the peak bandwidth of this machine, in the store or by measuring. It
+/// Settles which GPU to build for. One that is named for a dry run need not be
+/// there.
+Status Session::Impl::findGpu() {
+  if (!options.isCuda() ||
+      (!options.chip.empty() && (options.isDryRun() || options.estimate)))
+    return {};
+  auto program = findProgram("kb-worker", options.kbWorker, "KB_WORKER");
+  if (!program)
+    return program.error();
+  evaluate::Worker worker(workerOptions(*program));
+  auto greeting = worker.hello();
+  if (!greeting)
+    return Error{"no NVIDIA GPU can be used: " + greeting.error().message +
+                 " (without one, name it with option 'chip', such as "
+                 "chip=sm_90a, and use evaluator=dry-run)"};
+  auto json = getObject(*greeting, "target");
+  auto found = json ? targetFromJson(*json) : json.error();
+  if (!found)
+    return found.error().withContext("reply of kb-worker");
+  if (options.chip.empty())
+    options.chip = found->chip;
+  // The same chip with and without what later ones do not have.
+  auto generation = [](llvm::StringRef chip) { return chip.rtrim('a'); };
+  if (generation(options.chip) != generation(found->chip))
+    return Error{"option 'chip' is '" + options.chip + "', the GPU is '" +
+                 found->chip + "' (" + getStringOr(*greeting, "device", "") +
+                 "): another one needs evaluator=dry-run"};
+  return {};
+}
+
+/// Finds the peak bandwidth of this CPU, in the store or by measuring. It
 /// makes bounds close, so an estimate and a dry run do without.
 Status Session::Impl::learnMachine() {
   auto program = findProgram("kb-worker", options.kbWorker, "KB_WORKER");
   auto folder = store::findStore(options.store);
-  if (options.isDryRun() || !program || !folder)
+  if (options.isCuda() || options.isDryRun() || !program || !folder)
     return {}; // What is missing is told where it is needed.
   evaluate::Worker worker(workerOptions(*program));
   auto greeting = worker.hello();
@@ -140,6 +174,8 @@ Status Session::Impl::learnMachine() {
 }
 
 Status Session::Impl::compose() {
+  if (Status ok = findGpu(); !ok)
+    return ok;
   auto started = build::CompileServerBuilder::start(serverOptions());
   if (!started)
     return started.error();

@@ -4,6 +4,7 @@
 
 #include "Acceptance.h"
 #include "ProgramCheck.h"
+#include "Workbenches.h"
 
 #include "kernelbrain/Report/Summary.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
@@ -51,6 +52,69 @@ LogicalResult Session::Impl::attachWinners() {
   return success();
 }
 
+/// On a GPU, a kernel that no strategy won is a kernel all the same.
+Status Session::Impl::attachStockKernels() {
+  if (!options.isCuda())
+    return {};
+  std::vector<const ModuleKernel *> left;
+  for (const ModuleKernel &entry : kernels)
+    if (!entry.isExcluded &&
+        llvm::none_of(winners, [&](const SessionWinner &winner) {
+          return winner.kernel == &entry;
+        }))
+      left.push_back(&entry);
+  auto built = buildStock(left);
+  if (!built)
+    return built.error();
+  for (auto [entry, variant] : llvm::zip(left, *built)) {
+    kb::KernelOp op = entry->op;
+    if (variant.implementation.empty()) {
+      emitRemark(op.getLoc(), "kernel '")
+          << op.getSymName()
+          << "' stays on the host: " << variant.measurement.reason;
+      continue;
+    }
+    detachVariants(op);
+    if (failed(attachVariant(op, variant)))
+      return Error{"cannot attach the stock kernel of '" + entry->kernel.name +
+                   "'"};
+    stockOnDevice.push_back(entry);
+  }
+  return {};
+}
+
+/// The stock device lowering of each of `entries`; one without implementation
+/// cannot be built, and its measurement says why.
+Result<std::vector<KeptVariant>>
+Session::Impl::buildStock(const std::vector<const ModuleKernel *> &entries) {
+  std::vector<search::BuildRequest> requests;
+  for (const ModuleKernel *entry : entries) {
+    if (Status ok =
+            builder->addKernel(entry->kernel, kernelBytecode(entry->op));
+        !ok)
+      return ok.error();
+    requests.push_back({0, entry->kernel.name, baselineRecipes(options).back(),
+                        search::BuildOutput::Implementation});
+  }
+  auto built = builder->buildAll(std::move(requests));
+  if (!built)
+    return built.error();
+  std::vector<KeptVariant> variants;
+  for (search::BuildResult &result : *built) {
+    KeptVariant &variant = variants.emplace_back();
+    variant.recipe = baselineRecipes(options).back();
+    variant.proposer = "stock";
+    variant.run = runHash;
+    variant.measurement.disposition = result.disposition;
+    variant.measurement.reason =
+        "its stock device lowering fails: " + result.reason;
+    variant.artifactHash = result.artifact.manifest.codeHash;
+    variant.implementation = std::move(result.implementation);
+    variant.workspaceBytes = result.artifact.manifest.workspaceBytes;
+  }
+  return variants;
+}
+
 /// The program to compare with, as bytecode: the input where kb-optimize kept
 /// it, else this module with its kernels put back.
 static Result<std::string> baselineOf(ModuleOp module,
@@ -64,7 +128,7 @@ static Result<std::string> baselineOf(ModuleOp module,
 }
 
 Status Session::Impl::acceptProgram() {
-  if (winners.empty() || options.isDryRun())
+  if ((winners.empty() && stockOnDevice.empty()) || options.isDryRun())
     return {};
   Status ok = compareProgram();
   if (ok || !interrupt.requested())
@@ -88,7 +152,9 @@ Status Session::Impl::compareProgram() {
                    [&](const auto &a, const auto &b) {
                      return gain(a.first) < gain(b.first);
                    });
-  auto baseline = baselineOf(module, baselineProgram);
+  bool isOnHost = isBaselineOnHost();
+  auto baseline =
+      isOnHost ? baselineOf(module, baselineProgram) : deviceBaseline();
   if (!baseline)
     return baseline.error();
   auto check = ProgramCheck::start(options, store->runFolder(),
@@ -116,8 +182,14 @@ Status Session::Impl::compareProgram() {
     if (failed(text))
       return Error{"cannot emit the optimised program"};
     auto found = (*check)->compare(*text, reaching);
-    if (found)
-      verdicts = *found;
+    if (!found)
+      return found;
+    // Who asks for a GPU does not want the CPU back where it is faster.
+    if (options.isCuda() && isOnHost)
+      for (FunctionVerdict &verdict : *found)
+        if (verdict.disposition == Disposition::Slower)
+          verdict.disposition = Disposition::Passed;
+    verdicts = *found;
     return found;
   };
   auto rollbacks = findRollbacks(callers, hooks);
@@ -134,6 +206,52 @@ Status Session::Impl::compareProgram() {
   return {};
 }
 
+/// Whether the input program, in its stock lowering for the CPU, can be run a
+/// number of times to compare with.
+bool Session::Impl::isBaselineOnHost() const {
+  // Seconds at the rate of the stock lowering.
+  constexpr double affordableOperations = 3e8;
+  if (!options.isCuda())
+    return true;
+  double operations = 0;
+  for (const ModuleKernel &entry : kernels)
+    operations += entry.kernel.flops;
+  bool isAffordable = operations <= affordableOperations;
+  llvm::errs() << "note: the program is compared with its stock lowering "
+               << (isAffordable ? "for the CPU\n"
+                                : "for the device: the CPU would take long\n");
+  return isAffordable;
+}
+
+/// The program with every kernel in its stock lowering for the device.
+Result<std::string> Session::Impl::deviceBaseline() {
+  std::vector<const ModuleKernel *> entries;
+  for (const ModuleKernel &entry : kernels)
+    if (!entry.isExcluded)
+      entries.push_back(&entry);
+  auto stock = buildStock(entries);
+  if (!stock)
+    return stock.error();
+  OwningOpRef<ModuleOp> program = module.clone();
+  llvm::StringMap<const KeptVariant *> variants;
+  for (auto [entry, variant] : llvm::zip(entries, *stock))
+    variants[entry->kernel.name] = &variant;
+  SmallVector<kb::KernelOp> copies;
+  program->walk([&](kb::KernelOp kernel) { copies.push_back(kernel); });
+  for (kb::KernelOp kernel : copies) {
+    detachVariants(kernel);
+    const KeptVariant *variant = variants.lookup(kernel.getSymName());
+    if (variant && !variant->implementation.empty() &&
+        failed(attachVariant(kernel, *variant)))
+      return Error{"cannot attach the stock kernel of '" +
+                   kernel.getSymName().str() + "'"};
+  }
+  FailureOr<std::string> text = emitProgram(*program, options.emit, {});
+  if (failed(text))
+    return Error{"cannot emit the program of stock device kernels"};
+  return *text;
+}
+
 void Session::Impl::warnUntested(const std::string &why) {
   emitWarning(module.getLoc(), "the program is not compared with the input, "
                                "its kernels are proven one by one only: ")
@@ -141,6 +259,17 @@ void Session::Impl::warnUntested(const std::string &why) {
 }
 
 Status Session::Impl::rollBack(const Rollback &rollback) {
+  for (auto entry = stockOnDevice.begin(); entry != stockOnDevice.end();
+       ++entry) {
+    if ((*entry)->kernel.name != rollback.kernel)
+      continue;
+    kb::KernelOp op = (*entry)->op;
+    emitRemark(op.getLoc(), "kernel '")
+        << rollback.kernel << "' stays on the host: " << rollback.reason;
+    detachVariants(op);
+    stockOnDevice.erase(entry);
+    return {};
+  }
   for (auto winner = winners.begin(); winner != winners.end(); ++winner) {
     if (winner->kernel->kernel.name != rollback.kernel)
       continue;

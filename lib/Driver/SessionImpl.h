@@ -65,6 +65,7 @@ struct Session::Impl {
   // Session.cpp
   Status compose();
   Status learnMachine();
+  Status findGpu();
   build::CompileServerOptions serverOptions();
   /// `program` is the path of kb-worker.
   evaluate::WorkerOptions workerOptions(std::string program);
@@ -87,15 +88,20 @@ struct Session::Impl {
 
   // SessionAccept.cpp
   mlir::LogicalResult attachWinners();
+  Status attachStockKernels();
+  Result<std::vector<KeptVariant>>
+  buildStock(const std::vector<const ModuleKernel *> &entries);
   Status acceptProgram();
   Status compareProgram();
+  bool isBaselineOnHost() const;
+  Result<std::string> deviceBaseline();
   Status rollBack(const Rollback &rollback);
   void warnUntested(const std::string &why);
   Status record();
   Status finish();
 
   mlir::ModuleOp module;
-  const SessionOptions &options;
+  SessionOptions options; ///< with the chip of the GPU at hand filled in
   Interrupt &interrupt;
   std::string baselineProgram;
 
@@ -112,6 +118,8 @@ struct Session::Impl {
   RunEvents events;
 
   std::vector<SessionWinner> winners;
+  /// Kernels for a GPU that get their stock device kernel, not being won.
+  std::vector<const ModuleKernel *> stockOnDevice;
   /// Unproven recipes of the database, by kernel hash: tried first.
   std::map<std::string, std::vector<Recipe>> seeds;
 };

@@ -2,6 +2,7 @@
 
 #include "kernelbrain/Driver/SessionOptions.h"
 
+#include "kernelbrain/Core/Target.h"
 #include "kernelbrain/Propose/ChatClient.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -38,12 +39,7 @@ static Status expectRange(const char *option, int64_t value, int64_t low,
 }
 
 static Status checkChoices(const SessionOptions &options) {
-  if (options.target == "cuda")
-    return Error{
-        "target=cuda is not supported by this version; use target=host"};
-  if (options.placement == "device")
-    return Error{"placement=device needs a device target"};
-  if (auto ok = expectOneOf("target", options.target, {"host"}); !ok)
+  if (auto ok = expectOneOf("target", options.target, {"host", "cuda"}); !ok)
     return ok;
   if (auto ok = expectOneOf("proposer", options.proposer,
                             {"builtin", "llm", "mixed", "random", "replay"});
@@ -56,7 +52,31 @@ static Status checkChoices(const SessionOptions &options) {
   if (auto ok = expectOneOf("emit", options.emit, {"memref", "tensor", "llvm"});
       !ok)
     return ok;
-  return expectOneOf("placement", options.placement, {"host"});
+  return expectOneOf("placement", options.placement, {"host", "device"});
+}
+
+/// What only one kind of target has a use for.
+static Status checkTarget(const SessionOptions &options) {
+  auto needs = [](const char *option, const char *target) {
+    return Error{"option '" + std::string(option) + "' needs target=" + target};
+  };
+  if (!options.isCuda()) {
+    if (options.placement == "device")
+      return Error{"placement=device needs target=cuda"};
+    return options.workerLaunch.empty() ? Status()
+                                        : needs("worker-launch", "cuda");
+  }
+  if (options.placement == "device" && options.emit == "tensor")
+    return Error{"placement=device needs emit=memref or emit=llvm: who "
+                 "bufferizes says where buffers are allocated"};
+  if (options.threads != 1)
+    return needs("threads", "host");
+  if (!options.baselinePipeline.empty())
+    return needs("baseline-pipeline", "host");
+  if (options.chip.empty())
+    return {};
+  auto known = makeCudaTarget(options.chip);
+  return known ? Status() : known.error().withContext("option 'chip'");
 }
 
 static Status checkPipeline(const std::string &pipeline) {
@@ -151,6 +171,8 @@ Status SessionOptions::resolve() {
     return ok;
   if (auto ok = expectRange("threads", threads, 1, maxThreads); !ok)
     return ok;
+  if (auto ok = checkTarget(*this); !ok)
+    return ok;
   if (proposer == "replay" && replay.empty())
     return Error{"proposer=replay needs option 'replay', a file of recipes"};
   if (auto ok = resolveModel(*this); !ok)
@@ -170,6 +192,7 @@ Status SessionOptions::resolve() {
 Json SessionOptions::identity() const {
   return Json{{"target", target},
               {"chip", chip},
+              {"placement", placement},
               {"baseline_pipeline", baselinePipeline},
               {"proposer", proposer},
               {"replay", replay},

@@ -6,6 +6,7 @@
 #include "kernelbrain/Evaluate/Client/WorkerEvaluator.h"
 
 #include <chrono>
+#include <sstream>
 
 using namespace kernelbrain;
 
@@ -23,6 +24,22 @@ kernelbrain::baselineRecipes(const SessionOptions &options) {
     return {stockRecipe("stock", {{"pipeline", options.baselinePipeline}})};
   return {stockRecipe("stock", {{"fuse", int64_t(0)}}),
           stockRecipe("stock", {{"fuse", int64_t(1)}})};
+}
+
+evaluate::WorkerOptions
+kernelbrain::makeWorkerOptions(const SessionOptions &options,
+                               std::string program) {
+  evaluate::WorkerOptions worker;
+  std::istringstream words(options.workerLaunch);
+  for (std::string word; words >> word;)
+    worker.arguments.push_back(word);
+  worker.arguments.push_back(std::move(program));
+  worker.arguments.push_back(
+      options.isCuda() ? "--device=cuda"
+                       : "--threads=" + std::to_string(options.threads));
+  worker.program = worker.arguments.front();
+  worker.arguments.erase(worker.arguments.begin());
+  return worker;
 }
 
 static const ModuleKernel &find(const std::vector<ModuleKernel> &kernels,

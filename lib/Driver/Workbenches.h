@@ -49,6 +49,10 @@ private:
   const std::vector<ModuleKernel> &kernels;
 };
 
+/// How to start kb-worker, at `program`, for the device of `options`.
+evaluate::WorkerOptions makeWorkerOptions(const SessionOptions &options,
+                                          std::string program);
+
 /// The recipes of the baseline: the stock lowering with and without fusion, or
 /// the embedder's pipeline.
 std::vector<Recipe> baselineRecipes(const SessionOptions &options);

@@ -27,7 +27,7 @@ LogicalResult kernelbrain::runPipeline(ModuleOp module, StringRef pipeline) {
   return passes.run(module);
 }
 
-static void addSimplifyPasses(OpPassManager &passes) {
+void kernelbrain::addSimplifyPasses(OpPassManager &passes) {
   passes.addPass(createCanonicalizerPass());
   passes.addPass(createCSEPass());
 }

@@ -5,6 +5,7 @@
 #include "kernelbrain/Transforms/Pipelines.h"
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tosa/IR/TosaOps.h"
 
@@ -27,10 +28,15 @@ struct SplicePass : kernelbrain::impl::SplicePassBase<SplicePass> {
 private:
   LogicalResult checkOptions();
   LogicalResult splice();
+  bool isPlaced(SplicedKernel &kernel) {
+    return placement == "device" && kernel.variant.getBinary();
+  }
+  void stage(MutableArrayRef<SplicedKernel> spliced, SymbolTable &symbols);
   LogicalResult addBaselines(MutableArrayRef<SplicedKernel> spliced,
                              SymbolTable &symbols);
   LogicalResult redirectCalls(ArrayRef<SplicedKernel> spliced);
   LogicalResult lower();
+  SmallVector<func::FuncOp> placedShims; ///< that take buffers of the device
   LogicalResult runPasses(llvm::function_ref<void(OpPassManager &)> addPasses,
                           ModuleOp on) {
     OpPassManager passes(ModuleOp::getOperationName());
@@ -54,7 +60,7 @@ void SplicePass::getDependentDialects(DialectRegistry &registry) const {
   passes.getDependentDialects(registry);
   registry.insert<kb::KBDialect, arith::ArithDialect,
                   bufferization::BufferizationDialect, func::FuncDialect,
-                  linalg::LinalgDialect, LLVM::LLVMDialect,
+                  gpu::GPUDialect, linalg::LinalgDialect, LLVM::LLVMDialect,
                   memref::MemRefDialect, scf::SCFDialect>();
 }
 
@@ -63,14 +69,13 @@ LogicalResult SplicePass::checkOptions() {
     return getOperation().emitError("expected 'emit' to be 'tensor', 'memref' "
                                     "or 'llvm', found '")
            << emit << "'";
-  if (placement == "device")
+  if (placement != "host" && placement != "device")
     return getOperation().emitError(
-        "'placement=device' needs a device target, which comes with a later "
-        "version");
-  if (placement != "host")
-    return getOperation().emitError(
-               "expected 'placement' to be 'host', found '")
+               "expected 'placement' to be 'host' or 'device', found '")
            << placement << "'";
+  if (placement == "device" && emit == "tensor")
+    return getOperation().emitError(
+        "'placement=device' needs 'emit' to be 'memref' or 'llvm'");
   return success();
 }
 
@@ -79,13 +84,13 @@ SmallVector<SplicedKernel> collectSelected(ModuleOp module) {
   SmallVector<SplicedKernel> selected;
   for (auto nested : module.getOps<ModuleOp>())
     for (auto variant : nested.getOps<kb::VariantOp>())
-      if (variant.getSelected())
-        selected.push_back({cast<kb::KernelOp>(SymbolTable::lookupSymbolIn(
-                                nested, variant.getKernelAttr())),
-                            variant,
-                            {},
-                            {},
-                            {}});
+      if (variant.getSelected()) {
+        SplicedKernel &kernel = selected.emplace_back();
+        kernel.kernel = cast<kb::KernelOp>(
+            SymbolTable::lookupSymbolIn(nested, variant.getKernelAttr()));
+        kernel.variant = variant;
+        kernel.workspaceBytes = variant.getWorkspaceBytes();
+      }
   return selected;
 }
 
@@ -109,11 +114,14 @@ LogicalResult SplicePass::addBaselines(MutableArrayRef<SplicedKernel> spliced,
   auto scratch = ModuleOp::create(builder, getOperation().getLoc());
   SymbolTable scratchSymbols(scratch);
   for (SplicedKernel &kernel : spliced)
-    addBaseline(kernel, scratchSymbols);
+    if (!isPlaced(kernel))
+      addBaseline(kernel, scratchSymbols);
   if (failed(runPasses(addBaselinePasses, scratch)))
     return failure();
   copyByLoops(scratch);
   for (SplicedKernel &kernel : spliced) {
+    if (!kernel.baseline)
+      continue;
     kernel.baseline->remove();
     symbols.insert(kernel.baseline);
   }
@@ -145,8 +153,35 @@ LogicalResult SplicePass::redirectCalls(ArrayRef<SplicedKernel> spliced) {
   return success();
 }
 
+/// Device kernels on buffers of the host get copies around them.
+void SplicePass::stage(MutableArrayRef<SplicedKernel> spliced,
+                       SymbolTable &symbols) {
+  llvm::DenseMap<Operation *, SplicedKernel *> byKernel;
+  for (SplicedKernel &kernel : spliced) {
+    kernel.readOutputs.resize(kernel.kernel.getOutputs().size());
+    byKernel[kernel.kernel] = &kernel;
+  }
+  SymbolTableCollection tables;
+  getOperation().walk([&](kb::CallOp call) {
+    Operation *callee =
+        tables.lookupNearestSymbolFrom(call, call.getCalleeAttr());
+    if (SplicedKernel *kernel = byKernel.lookup(callee))
+      for (size_t index = 0; index < call.getOutputs().size(); ++index)
+        if (call.readsOutput(index))
+          kernel->readOutputs.set(index);
+  });
+  for (SplicedKernel &kernel : spliced)
+    if (kernel.variant.getBinary() && placement == "host") {
+      kernel.callee = addStaging(kernel, symbols);
+      kernel.workspaceBytes = 0; // It comes with the rest.
+    }
+}
+
 LogicalResult SplicePass::splice() {
   if (failed(runPasses(addInlinePasses, getOperation())))
+    return failure();
+  if (placement == "device" && refuseUnplaced(getOperation()) &&
+      failed(runPasses(addInlinePasses, getOperation())))
     return failure();
   SmallVector<SplicedKernel> spliced = collectSelected(getOperation());
   if (spliced.empty())
@@ -157,10 +192,14 @@ LogicalResult SplicePass::splice() {
     if (failed(checkElementTypes(kernel.kernel)) ||
         failed(addImplementation(kernel, symbols)))
       return failure();
+  stage(spliced, symbols);
   if (failed(addBaselines(spliced, symbols)))
     return failure();
-  for (SplicedKernel &kernel : spliced)
+  for (SplicedKernel &kernel : spliced) {
     addShim(kernel, fail, symbols);
+    if (isPlaced(kernel))
+      placedShims.push_back(kernel.shim);
+  }
   return redirectCalls(spliced);
 }
 
@@ -180,7 +219,10 @@ LogicalResult SplicePass::lower() {
     return failure();
   if (hasTosa(module) && failed(runPasses(addLowerTosaPasses, module)))
     return failure();
-  if (failed(runPasses(addBufferizePasses, module)))
+  if (failed(runPasses(addBufferizePasses, module)) ||
+      (!placedShims.empty() &&
+       (failed(moveBuffersToDevice(module, placedShims)) ||
+        failed(runPasses(addSimplifyPasses, module)))))
     return failure();
   orderConstants(module);
   if (emit == "memref")
@@ -191,6 +233,7 @@ LogicalResult SplicePass::lower() {
 }
 
 void SplicePass::runOnOperation() {
+  placedShims.clear();
   if (failed(checkOptions()) || failed(splice()) ||
       (emit != "tensor" && failed(lower())))
     signalPassFailure();

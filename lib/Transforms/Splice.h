@@ -6,6 +6,7 @@
 #include "kernelbrain/Dialect/KB/KB.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "llvm/ADT/SmallBitVector.h"
 
 namespace kernelbrain {
 
@@ -14,8 +15,19 @@ struct SplicedKernel {
   kb::KernelOp kernel;
   kb::VariantOp variant;
   mlir::LLVM::LLVMFuncOp implementation;
-  mlir::func::FuncOp baseline, shim;
+  /// What the shim calls: the implementation, or what copies for it.
+  mlir::LLVM::LLVMFuncOp callee;
+  /// Null where there is no way back: buffers on the device.
+  mlir::func::FuncOp baseline;
+  mlir::func::FuncOp shim;
+  /// Bytes of the workspace that callers of the shim allocate.
+  int64_t workspaceBytes = 0;
+  /// The destinations whose old value some call of the kernel reads.
+  llvm::SmallBitVector readOutputs;
 };
+
+/// Bytes of one element in memory.
+int64_t elementBytes(mlir::Type element);
 
 /// The type of `type`'s buffers in a shim: static extents, any strides.
 mlir::MemRefType getShimType(mlir::RankedTensorType type);
@@ -27,6 +39,50 @@ mlir::MemRefType getShimType(mlir::RankedTensorType type);
 /// ABI version 1.
 mlir::LogicalResult addImplementation(SplicedKernel &spliced,
                                       mlir::SymbolTable &symbols);
+
+/// Writes `@<kernel>_staged`, which takes buffers of the host: copies them to
+/// the device, calls the implementation there and copies results back.
+mlir::LLVM::LLVMFuncOp addStaging(SplicedKernel &spliced,
+                                  mlir::SymbolTable &symbols);
+
+/// Finds the device kernels of `module` whose buffers are touched on the host
+/// by more than kernels, allocations, dense views and the borders of functions;
+/// removes their selected variants, with a remark. True if there were any. What
+/// is left has destinations of its own.
+bool refuseUnplaced(mlir::ModuleOp module);
+
+/// Allocates, copies and frees what `shims` are called with in the device's
+/// memory. Emits a diagnostic and fails where the host touches it.
+mlir::LogicalResult
+moveBuffersToDevice(mlir::ModuleOp module,
+                    llvm::ArrayRef<mlir::func::FuncOp> shims);
+
+/// A constant `text` with a zero byte behind it, as `@<text>_name`.
+mlir::LLVM::GlobalOp addText(llvm::StringRef text, mlir::SymbolTable &symbols);
+
+/// Calls of the library for NVIDIA GPUs (Runtime/CudaRuntime.h).
+class CudaRuntime {
+public:
+  explicit CudaRuntime(mlir::SymbolTable &program) : symbols(program) {}
+  /// Calls `name`, declared if need be; returns its status, an i32.
+  mlir::Value call(mlir::OpBuilder &builder, llvm::StringRef name,
+                   mlir::ValueRange operands);
+
+private:
+  mlir::SymbolTable &symbols;
+};
+
+/// Notes a library for linkers, as clang's `#pragma comment(lib)` does, and for
+/// whoever runs the program.
+void needLibrary(mlir::Operation *module, llvm::StringRef name);
+
+/// The declaration of a function outside of the program, written if it is not
+/// there, under a name that no declaration of the program can collide with.
+mlir::LLVM::LLVMFuncOp declareExternal(mlir::OpBuilder &builder,
+                                       mlir::Location location,
+                                       llvm::StringRef name,
+                                       mlir::LLVM::LLVMFunctionType type,
+                                       mlir::SymbolTable &symbols);
 
 /// Writes `func.func @<kernel>_baseline` on memrefs around the kernel's body,
 /// which is still on tensors, into the module of `symbols`.

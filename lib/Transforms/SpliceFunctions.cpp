@@ -18,6 +18,12 @@ MemRefType kernelbrain::getShimType(RankedTensorType type) {
   return MemRefType::get(type.getShape(), type.getElementType(), layout);
 }
 
+int64_t kernelbrain::elementBytes(Type element) {
+  return element.isIndex()
+             ? 8
+             : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+}
+
 /// An internal function on the buffers of `kernel`, and a workspace if
 /// `workspaceBytes` is not 0.
 static func::FuncOp createFunction(kb::KernelOp kernel, const Twine &name,
@@ -77,13 +83,17 @@ public:
         pointer(LLVM::LLVMPointerType::get(shim.getContext())),
         extents(spliced.kernel.getNumDynamicDims()) {
     b.setInsertionPointToStart(&shim.front());
-    direct = arith::ConstantIntOp::create(b, 1, 1);
+    direct = idle = arith::ConstantIntOp::create(b, 1, 1);
   }
 
   void build(LLVM::LLVMFuncOp fail, LLVM::GlobalOp name) {
+    size_t numInputs = spliced.kernel.getInputs().size();
     for (auto [buffer, shape] :
-         llvm::zip(shim.getArguments(), spliced.kernel.getShapes()))
-      unpack(buffer, shape);
+         llvm::zip(shim.getArguments(), spliced.kernel.getShapes())) {
+      Value isEmpty = unpack(buffer, shape);
+      if (buffer.getArgNumber() >= numInputs)
+        idle = b.createOrFold<arith::AndIOp>(idle, isEmpty);
+    }
     if (shim.getNumArguments() > spliced.kernel.getBody().getNumArguments())
       pointers.push_back(toPointer(address(shim.getArguments().back())));
     else
@@ -114,9 +124,11 @@ private:
   /// Takes pointer and extents of one buffer, and requires it to be dense and
   /// not empty: an empty one may still mean work for the baseline (a reduction
   /// over no elements), and pointers of empty buffers need not be valid.
-  void unpack(Value buffer, ArrayRef<int64_t> shape) {
+  /// Returns whether it is empty.
+  Value unpack(Value buffer, ArrayRef<int64_t> shape) {
     auto metadata = memref::ExtractStridedMetadataOp::create(b, buffer);
     Value expected = constant(1);
+    Value isEmpty = arith::ConstantIntOp::create(b, 0, 1);
     for (int64_t dim = shape.size() - 1; dim >= 0; --dim) {
       Value size = metadata.getSizes()[dim];
       if (shape[dim] >= 0)
@@ -127,6 +139,8 @@ private:
       Value fits = compare(arith::CmpIPredicate::eq, metadata.getStrides()[dim],
                            expected);
       require(compare(arith::CmpIPredicate::ne, size, constant(0)));
+      isEmpty = b.createOrFold<arith::OrIOp>(
+          isEmpty, compare(arith::CmpIPredicate::eq, size, constant(0)));
       require(b.createOrFold<arith::OrIOp>(single, fits));
       expected = b.createOrFold<arith::MulIOp>(expected, size);
     }
@@ -135,12 +149,7 @@ private:
         metadata.getOffset(), constant(elementBytes(element)));
     pointers.push_back(
         toPointer(b.createOrFold<arith::AddIOp>(address(buffer), offset)));
-  }
-
-  static int64_t elementBytes(Type element) {
-    return element.isIndex()
-               ? 8
-               : llvm::divideCeil(element.getIntOrFloatBitWidth(), 8);
+    return isEmpty;
   }
 
   /// Extents that the kernel needs equal are passed once: where they differ,
@@ -163,11 +172,14 @@ private:
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(branch.thenBlock());
     Value status =
-        LLVM::CallOp::create(b, spliced.implementation, operands).getResult();
+        LLVM::CallOp::create(b, spliced.callee, operands).getResult();
     scf::YieldOp::create(b, status);
     b.setInsertionPointToStart(branch.elseBlock());
-    scf::YieldOp::create(
-        b, ValueRange(arith::ConstantIntOp::create(b, declined, 32)));
+    Value otherwise = arith::ConstantIntOp::create(b, declined, 32);
+    if (!spliced.baseline) // Nobody else writes no elements.
+      otherwise = b.createOrFold<arith::SelectOp>(
+          idle, arith::ConstantIntOp::create(b, 0, 32), otherwise);
+    scf::YieldOp::create(b, otherwise);
     return branch.getResult(0);
   }
 
@@ -177,6 +189,8 @@ private:
     auto outer = scf::IfOp::create(b, bad, /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(b);
     b.setInsertionPointToStart(outer.thenBlock());
+    if (!spliced.baseline)
+      return callFail(status, fail, name);
     Value stock = compare(arith::CmpIPredicate::eq, status,
                           arith::ConstantIntOp::create(b, declined, 32));
     auto inner = scf::IfOp::create(b, stock, /*withElseRegion=*/true);
@@ -185,6 +199,10 @@ private:
         b, spliced.baseline,
         shim.getArguments().take_front(spliced.baseline.getNumArguments()));
     b.setInsertionPointToStart(inner.elseBlock());
+    callFail(status, fail, name);
+  }
+
+  void callFail(Value status, LLVM::LLVMFuncOp fail, LLVM::GlobalOp name) {
     Value text = LLVM::AddressOfOp::create(b, name);
     LLVM::CallOp::create(b, fail, ValueRange{text, status});
   }
@@ -196,26 +214,32 @@ private:
   ImplicitLocOpBuilder b;
   Type pointer;
   Value direct;                ///< the implementation may be called
+  Value idle;                  ///< all results are empty
   SmallVector<Value> pointers; ///< of the arguments, then of the workspace
   SmallVector<Value> extents;  ///< of the distinct dynamic dimensions
 };
 
 } // namespace
 
+LLVM::GlobalOp kernelbrain::addText(StringRef text, SymbolTable &symbols) {
+  OpBuilder builder(symbols.getOp()->getContext());
+  std::string bytes = text.str() + '\0';
+  auto global = LLVM::GlobalOp::create(
+      builder, symbols.getOp()->getLoc(),
+      LLVM::LLVMArrayType::get(builder.getI8Type(), bytes.size()),
+      /*isConstant=*/true, LLVM::Linkage::Internal, (text + "_name").str(),
+      builder.getStringAttr(bytes));
+  SymbolTable::setSymbolVisibility(global, SymbolTable::Visibility::Private);
+  symbols.insert(global);
+  return global;
+}
+
 void kernelbrain::addShim(SplicedKernel &spliced, LLVM::LLVMFuncOp fail,
                           SymbolTable &symbols) {
   kb::KernelOp kernel = spliced.kernel;
-  OpBuilder builder(kernel.getContext());
-  std::string text = kernel.getSymName().str() + '\0';
-  auto name = LLVM::GlobalOp::create(
-      builder, kernel.getLoc(),
-      LLVM::LLVMArrayType::get(builder.getI8Type(), text.size()),
-      /*isConstant=*/true, LLVM::Linkage::Internal,
-      (kernel.getSymName() + "_name").str(), builder.getStringAttr(text));
-  SymbolTable::setSymbolVisibility(name, SymbolTable::Visibility::Private);
-  symbols.insert(name);
-  spliced.shim = createFunction(kernel, kernel.getSymName(),
-                                spliced.variant.getWorkspaceBytes());
+  LLVM::GlobalOp name = addText(kernel.getSymName(), symbols);
+  spliced.shim =
+      createFunction(kernel, kernel.getSymName(), spliced.workspaceBytes);
   symbols.insert(spliced.shim);
   ShimBuilder(spliced, spliced.shim).build(fail, name);
 }

@@ -3,6 +3,7 @@
 #include "Splice.h"
 
 #include "kernelbrain/Core/Artifact.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 using namespace mlir;
 using namespace kernelbrain;
@@ -50,17 +51,26 @@ LLVM::LLVMFunctionType getAbiType(kb::KernelOp kernel) {
   return LLVM::LLVMFunctionType::get(IntegerType::get(context, 32), parameters);
 }
 
+/// Moves `binary` to the private module of binaries, which user pipelines and
+/// translations leave alone: the image that is loaded is a global of the host's
+/// code.
+void keepBinary(gpu::BinaryOp binary, StringRef kernel, SymbolTable &program) {
+  StringRef name = kb::KBDialect::getBinariesModuleName();
+  auto module = program.lookup<ModuleOp>(name);
+  if (!module) {
+    OpBuilder builder(binary.getContext());
+    module = ModuleOp::create(builder, program.getOp()->getLoc(), name);
+    SymbolTable::setSymbolVisibility(module, SymbolTable::Visibility::Private);
+    program.insert(module);
+  }
+  binary->remove();
+  binary.setSymName(kernel);
+  SymbolTable(module).insert(binary); // Adds a number if there is one.
+}
+
 /// Checks a copy of the variant and returns its entry, null after a diagnostic.
 LLVM::LLVMFuncOp checkImplementation(SplicedKernel &spliced,
                                      kb::VariantOp copy) {
-  for (Operation &op : copy.getImplementation().front())
-    if (!isa<LLVM::LLVMFuncOp, LLVM::GlobalOp, LLVM::AliasOp>(op)) {
-      InFlightDiagnostic diagnostic = spliced.variant.emitOpError(
-          "expected functions and globals of the LLVM dialect in the "
-          "implementation");
-      diagnostic.attachNote(op.getLoc()) << "found '" << op.getName() << "'";
-      return nullptr;
-    }
   StringRef name = spliced.kernel.getSymName();
   auto entry = SymbolTable::lookupSymbolIn(copy, name);
   auto function = dyn_cast_or_null<LLVM::LLVMFuncOp>(entry);
@@ -78,6 +88,24 @@ LLVM::LLVMFuncOp checkImplementation(SplicedKernel &spliced,
   diagnostic.attachNote(spliced.kernel.getLoc()) << "kernel is here";
   return nullptr;
 }
+
+} // namespace
+
+void kernelbrain::needLibrary(Operation *module, StringRef name) {
+  StringRef attribute = LLVM::LLVMDialect::getDependentLibrariesAttrName();
+  SmallVector<StringAttr> names;
+  if (auto known =
+          module->getAttrOfType<LLVM::DependentLibrariesAttr>(attribute))
+    llvm::append_range(names, known.getLibs());
+  auto added = StringAttr::get(module->getContext(), name);
+  if (llvm::is_contained(names, added))
+    return;
+  names.push_back(added);
+  module->setAttr(attribute, LLVM::DependentLibrariesAttr::get(
+                                 module->getContext(), names));
+}
+
+namespace {
 
 class Mover {
 public:
@@ -112,8 +140,11 @@ private:
   LogicalResult declare(Operation *op) {
     std::string plainName = nameOf(op).str(), name = declaredName(plainName);
     rename(op, name);
-    if (StringRef(plainName).ltrim(literalName).starts_with("__kmpc_"))
-      needLibrary(openmpRuntime);
+    StringRef symbol = StringRef(plainName).ltrim(literalName);
+    if (symbol.starts_with("__kmpc_"))
+      needLibrary(program.getOp(), openmpRuntime);
+    if (symbol.starts_with("kbcu"))
+      needLibrary(program.getOp(), cudaRuntime);
     Operation *present = program.lookup(name);
     if (!present)
       return success();
@@ -126,23 +157,6 @@ private:
                                     << "' with another type than the program";
     diagnostic.attachNote(present->getLoc()) << "the other one is here";
     return failure();
-  }
-
-  /// Notes a library for linkers, as clang's `#pragma comment(lib)` does, and
-  /// for whoever runs the program.
-  void needLibrary(StringRef name) {
-    StringRef attribute = LLVM::LLVMDialect::getDependentLibrariesAttrName();
-    Operation *module = program.getOp();
-    SmallVector<StringAttr> names;
-    if (auto known =
-            module->getAttrOfType<LLVM::DependentLibrariesAttr>(attribute))
-      llvm::append_range(names, known.getLibs());
-    auto added = StringAttr::get(module->getContext(), name);
-    if (llvm::is_contained(names, added))
-      return;
-    names.push_back(added);
-    module->setAttr(attribute, LLVM::DependentLibrariesAttr::get(
-                                   module->getContext(), names));
   }
 
   void define(Operation *op, std::string name) {
@@ -175,6 +189,8 @@ LogicalResult kernelbrain::addImplementation(SplicedKernel &spliced,
                                              SymbolTable &symbols) {
   OwningOpRef<kb::VariantOp> copy = spliced.variant.clone();
   LLVM::LLVMFuncOp entry = checkImplementation(spliced, *copy);
+  if (gpu::BinaryOp binary = copy->getBinary())
+    keepBinary(binary, spliced.kernel.getSymName(), symbols);
   if (!entry || failed(Mover(spliced, *copy, symbols).run(entry)))
     return failure();
   // Inlined into a function without its target features, it would lose its
@@ -182,17 +198,21 @@ LogicalResult kernelbrain::addImplementation(SplicedKernel &spliced,
   entry.setNoInline(true);
   entry.setAlwaysInline(false);
   entry.setInlineHint(false);
-  spliced.implementation = entry;
+  spliced.implementation = spliced.callee = entry;
   return success();
 }
 
-static LLVM::LLVMFuncOp declare(OpBuilder &builder, Location location,
-                                StringRef name, LLVM::LLVMFunctionType type,
-                                SymbolTable &symbols) {
+LLVM::LLVMFuncOp kernelbrain::declareExternal(OpBuilder &builder,
+                                              Location location, StringRef name,
+                                              LLVM::LLVMFunctionType type,
+                                              SymbolTable &symbols) {
   std::string escaped = declaredName(name);
   if (auto present = symbols.lookup<LLVM::LLVMFuncOp>(escaped))
     return present;
-  return LLVM::LLVMFuncOp::create(builder, location, escaped, type);
+  OpBuilder detached(builder.getContext());
+  auto function = LLVM::LLVMFuncOp::create(detached, location, escaped, type);
+  symbols.insert(function);
+  return function;
 }
 
 LLVM::LLVMFuncOp kernelbrain::getOrAddFail(Location location,
@@ -212,9 +232,10 @@ LLVM::LLVMFuncOp kernelbrain::getOrAddFail(Location location,
   OpBuilder builder(context);
   auto printType =
       LLVM::LLVMFunctionType::get(i32, {i32, pointer}, /*isVarArg=*/true);
-  auto print = declare(builder, location, "dprintf", printType, symbols);
-  auto abort = declare(builder, location, "abort",
-                       LLVM::LLVMFunctionType::get(none, {}), symbols);
+  auto print =
+      declareExternal(builder, location, "dprintf", printType, symbols);
+  auto abort = declareExternal(builder, location, "abort",
+                               LLVM::LLVMFunctionType::get(none, {}), symbols);
   std::string text = "kernel '%s' failed with status %d\n";
   text.push_back('\0');
   auto format = LLVM::GlobalOp::create(
@@ -227,10 +248,8 @@ LLVM::LLVMFuncOp kernelbrain::getOrAddFail(Location location,
   auto fail = LLVM::LLVMFuncOp::create(builder, location, name, type,
                                        present ? LLVM::Linkage::Internal
                                                : LLVM::Linkage::Weak);
-  for (Operation *op :
-       std::initializer_list<Operation *>{print, abort, format, fail})
-    if (!op->getBlock())
-      symbols.insert(op);
+  symbols.insert(format);
+  symbols.insert(fail);
 
   Block *entry = fail.addEntryBlock(builder);
   builder.setInsertionPointToStart(entry);

@@ -1,11 +1,11 @@
 // RUN: kb-opt %s --kb-splice -split-input-file -verify-diagnostics
 // RUN: echo 'module {}' | not kb-opt --pass-pipeline='builtin.module(kb-splice{emit=object})' 2>&1 | FileCheck %s --check-prefix=EMIT
-// RUN: echo 'module {}' | not kb-opt --pass-pipeline='builtin.module(kb-splice{placement=device})' 2>&1 | FileCheck %s --check-prefix=DEVICE
+// RUN: echo 'module {}' | not kb-opt --pass-pipeline='builtin.module(kb-splice{emit=tensor placement=device})' 2>&1 | FileCheck %s --check-prefix=DEVICE
 // RUN: echo 'module {}' | not kb-opt --pass-pipeline='builtin.module(kb-splice{placement=moon})' 2>&1 | FileCheck %s --check-prefix=PLACEMENT
 
 // EMIT: error: expected 'emit' to be 'tensor', 'memref' or 'llvm', found 'object'
-// DEVICE: error: 'placement=device' needs a device target
-// PLACEMENT: error: expected 'placement' to be 'host', found 'moon'
+// DEVICE: error: 'placement=device' needs 'emit' to be 'memref' or 'llvm'
+// PLACEMENT: error: expected 'placement' to be 'host' or 'device', found 'moon'
 
 // No kernel at all.
 func.func @nothing(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -41,23 +41,6 @@ module @kb.kernels {
   // expected-error@below {{expected the body of an 'llvm.func' named 'k' in the implementation}}
   kb.variant @k attributes {recipe = "{}", selected} {
     llvm.func @other() -> i32
-  }
-}
-func.func @f(%x: tensor<2xf32>, %y: tensor<2xf32>) -> tensor<2xf32> {
-  %0 = kb.call @kb.kernels::@k ins(%x : tensor<2xf32>) outs(%y : tensor<2xf32>) -> tensor<2xf32>
-  return %0 : tensor<2xf32>
-}
-
-// -----
-
-module @kb.kernels {
-  kb.kernel @k ins(%x: tensor<2xf32>) outs(%y: tensor<2xf32>) {
-    kb.yield %x : tensor<2xf32>
-  }
-  // expected-error@below {{expected functions and globals of the LLVM dialect in the implementation}}
-  kb.variant @k attributes {recipe = "{}", selected} {
-    // expected-note@below {{found 'func.func'}}
-    func.func private @k()
   }
 }
 func.func @f(%x: tensor<2xf32>, %y: tensor<2xf32>) -> tensor<2xf32> {

@@ -27,6 +27,7 @@ struct ModuleKernel {
   CostModel cost;
   /// Why the kernel stays stock, as a clause; empty if a strategy applies.
   std::string leftStock;
+  bool isExcluded = false; ///< by the name filter
   /// Of each strategy, why it does not apply; empty unless that is the reason.
   std::string mismatches;
 };

@@ -16,7 +16,12 @@ def SearchPass : Pass<"kb-search", "::mlir::ModuleOp"> {
     its implementation; `kb-splice` puts it in. The whole program is then built
     and run as a user would, and kernels that differ or lose are rolled back.
 
-    Kernels that no strategy applies to are left alone with a remark.
+    Kernels that no strategy applies to are left alone with a remark. With
+    `target=cuda` they, and those that no variant won, are selected as the stock
+    lowering makes them for the device; the program stays right on a GPU, and
+    what cannot be built so stays on the host. The program is compared with the
+    input on the CPU where that takes seconds, else with one of stock device
+    kernels.
 
     The pipeline `kb-optimize` takes the same options and runs `kb-normalize`,
     `kb-outline`, this pass and `kb-splice`.
@@ -29,10 +34,11 @@ def SearchPass : Pass<"kb-search", "::mlir::ModuleOp"> {
   }];
   let options = [
     Option<"target", "target", "std::string", /*default=*/"\"host\"",
-           "Device to optimise for: host (cuda comes with a later version)">,
+           "Device to optimise for: host, or cuda, an NVIDIA GPU">,
     Option<"chip", "chip", "std::string", "\"\"",
-           "CPU name to build for, as LLVM spells it; empty: this machine's. "
-           "Another one than this machine's needs evaluator=dry-run">,
+           "CPU or GPU (sm_90a) to build for, as LLVM spells it; empty: this "
+           "machine's. Another one than this machine's needs "
+           "evaluator=dry-run. emulated: a GPU on the CPU, for tests">,
     Option<"baselinePipeline", "baseline-pipeline", "std::string", "\"\"",
            "Pass pipeline that lowers a kernel's tensor function to loops, to "
            "compare with instead of the stock lowering">,
@@ -70,7 +76,13 @@ def SearchPass : Pass<"kb-search", "::mlir::ModuleOp"> {
     Option<"emit", "emit", "std::string", "\"memref\"",
            "Level of the output of kb-optimize: memref, tensor or llvm">,
     Option<"placement", "placement", "std::string", "\"host\"",
-           "Where buffers live: host (device comes with a later version)">,
+           "Where the program's buffers live with target=cuda: host (each kernel "
+           "copies its operands to the device and back) or device (nothing is "
+           "copied)">,
+    Option<"workerLaunch", "worker-launch", "std::string", "\"\"",
+           "Command that starts kb-worker where the GPU is, such as "
+           "'srun --gres=gpu:1' or 'ssh host'; words are split at blanks. Paths "
+           "must mean the same there">,
     Option<"strategyLibrary", "strategy-library", "std::string", "\"\"",
            "File of transform strategies to add (comes with a later version)">,
     Option<"store", "store", "std::string", "\"\"",
@@ -117,6 +129,7 @@ def SearchPass : Pass<"kb-search", "::mlir::ModuleOp"> {
   ];
   let dependentDialects = [
     "::kernelbrain::kb::KBDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::gpu::GPUDialect", "::mlir::NVVM::NVVMDialect",
     // Of the functions that a strategy takes a kernel apart in.
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::bufferization::BufferizationDialect",
@@ -159,6 +172,7 @@ def ApplyPass : Pass<"kb-apply", "::mlir::ModuleOp"> {
   ];
   let dependentDialects = [
     "::kernelbrain::kb::KBDialect", "::mlir::LLVM::LLVMDialect",
+    "::mlir::gpu::GPUDialect", "::mlir::NVVM::NVVMDialect",
     // Of the functions that a strategy takes a kernel apart in.
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::bufferization::BufferizationDialect",

@@ -23,6 +23,7 @@ struct SessionOptions {
   uint64_t seed = 0;
   int64_t threads = 1, compileJobs = 0, memoryLimitMb = 4096, dynamicDim = 128;
   std::string kernels, emit = "memref", placement = "host", store, log, replay;
+  std::string workerLaunch;
   bool fresh = false, estimate = false, printTree = false, printRegions = false;
   std::string kbCompile, kbWorker;
   int64_t maxTokens = 0;
@@ -33,6 +34,7 @@ struct SessionOptions {
   bool showPrompts = false;
 
   bool asksModel() const { return proposer == "llm" || proposer == "mixed"; }
+  bool isCuda() const { return target == "cuda"; }
   bool isDryRun() const { return evaluator == "dry-run"; }
   /// Resolves defaults that depend on others and refuses what is contradictory
   /// or out of range: "expected 'emit' to be tensor, memref or llvm, found

@@ -114,6 +114,20 @@ def SplicePass : Pass<"kb-splice", "::mlir::ModuleOp"> {
     A splice adds no copy and no allocation but one of the workspace, where the
     variant needs one, for each call.
 
+    A variant with a `gpu.binary` runs on an NVIDIA GPU, and the program needs
+    `libKernelBrainCudaRuntime.so`. Its shim takes buffers of the host: one more
+    function, `@<kernel>_staged`, copies inputs to the device, calls the
+    implementation there and copies outputs back. The binary, which nobody
+    loads, goes to the private `module @kb.binaries`.
+
+    With `placement=device` (levels `memref` and `llvm`) their buffers are the
+    device's: arguments and results of functions that such kernels use are
+    device pointers, what lies between them is allocated by `kbcuAllocate` in
+    stream order, and nothing is copied or waited for. A kernel whose buffers
+    the host touches by more than kernels, allocations, dense views and
+    functions' borders is put back, with a remark. There is no baseline to fall
+    back to: what an implementation declines goes to `@kbFail` as status 1.
+
     Errors: an implementation whose signature is not that of ABI version 1 for
     the kernel; operations in it that are neither functions nor globals; an
     unknown level or placement; what the upstream passes refuse.
@@ -122,7 +136,7 @@ def SplicePass : Pass<"kb-splice", "::mlir::ModuleOp"> {
     Option<"emit", "emit", "std::string", "\"memref\"",
            "Level of the program: tensor, memref or llvm">,
     Option<"placement", "placement", "std::string", "\"host\"",
-           "Where buffers live: host (device comes with a later version)">,
+           "Where the buffers of device kernels live: host or device">,
   ];
 }
 

@@ -23,6 +23,9 @@ namespace kernelbrain {
 mlir::LogicalResult runPipeline(mlir::ModuleOp module,
                                 llvm::StringRef pipeline);
 
+/// Canonicalisation and removal of common subexpressions.
+void addSimplifyPasses(mlir::OpPassManager &passes);
+
 /// TOSA to linalg, tensor and arith. For modules that hold tosa operations.
 void addLowerTosaPasses(mlir::OpPassManager &passes);
 

@@ -4,6 +4,8 @@
 
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
@@ -283,6 +285,26 @@ LogicalResult CallOp::bufferize(RewriterBase &rewriter,
 //===----------------------------------------------------------------------===//
 // VariantOp
 //===----------------------------------------------------------------------===//
+
+gpu::BinaryOp VariantOp::getBinary() {
+  auto binaries = getImplementation().getOps<gpu::BinaryOp>();
+  return binaries.empty() ? nullptr : *binaries.begin();
+}
+
+LogicalResult VariantOp::verifyRegions() {
+  gpu::BinaryOp binary = getBinary();
+  for (Operation &op : getImplementation().front()) {
+    if (isa<LLVM::LLVMFuncOp, LLVM::GlobalOp, LLVM::AliasOp>(op) ||
+        &op == binary)
+      continue;
+    InFlightDiagnostic diagnostic =
+        emitOpError("expected functions and globals of the LLVM dialect, and "
+                    "at most one 'gpu.binary', in the implementation");
+    diagnostic.attachNote(op.getLoc()) << "found '" << op.getName() << "'";
+    return diagnostic;
+  }
+  return success();
+}
 
 LogicalResult VariantOp::verifySymbolUses(SymbolTableCollection &symbolTables) {
   auto kernel = symbolTables.lookupNearestSymbolFrom<KernelOp>(

@@ -126,3 +126,23 @@ kb.variant @k attributes {recipe = "{}", selected} {
 kb.variant @k attributes {recipe = "{}", selected} {
   llvm.func @k()
 }
+
+// -----
+kb.kernel @k ins() outs() {
+}
+// expected-error @+1 {{'kb.variant' op expected functions and globals of the LLVM dialect, and at most one 'gpu.binary', in the implementation}}
+kb.variant @k attributes {recipe = "{}", selected} {
+  // expected-note @+1 {{found 'func.func'}}
+  func.func private @k()
+}
+
+// -----
+kb.kernel @k ins() outs() {
+}
+// expected-error @+1 {{at most one 'gpu.binary'}}
+kb.variant @k attributes {recipe = "{}", selected} {
+  llvm.func @k()
+  gpu.binary @first [#gpu.object<#nvvm.target, "">]
+  // expected-note @+1 {{found 'gpu.binary'}}
+  gpu.binary @second [#gpu.object<#nvvm.target, "">]
+}

@@ -21,6 +21,10 @@
 #define GET_ATTRDEF_CLASSES
 #include "kernelbrain/Dialect/KB/KBAttributes.h.inc"
 
+namespace mlir::gpu {
+class BinaryOp;
+} // namespace mlir::gpu
+
 namespace kernelbrain::kb {
 class YieldOp;
 } // namespace kernelbrain::kb

@@ -23,6 +23,9 @@ def KB_Dialect : Dialect {
     void registerAttributes();
     /// The nested module that holds kernels and variants.
     static ::llvm::StringRef getKernelsModuleName() { return "kb.kernels"; }
+    /// The nested module that keeps, to read, the device code of what is
+    /// spliced.
+    static ::llvm::StringRef getBinariesModuleName() { return "kb.binaries"; }
     /// Discardable unit attribute of a function: outline it whole.
     static ::llvm::StringRef getKernelMarkerName() { return "kb.kernel"; }
     /// Discardable #kb.numerics of a function or module: the policy for all

@@ -157,7 +157,10 @@ def KB_VariantOp : KB_Op<"variant", [
   let description = [{
     The winner of a search (`selected`) or a runner-up. `recipe` is its JSON
     form. The region of a selected variant holds its optimised implementation:
-    an `llvm.func` of ABI version 1 named after the kernel, and what it needs.
+    an `llvm.func` of ABI version 1 named after the kernel, and what it needs:
+    functions, globals and aliases of the LLVM dialect. One for an NVIDIA GPU
+    takes pointers into the device's memory and calls `kbcuLaunch`; beside the
+    globals with its image stands one `gpu.binary` with the same code to read.
 
     ```mlir
     kb.variant @gelu attributes {recipe = "{...}", selected,
@@ -167,7 +170,7 @@ def KB_VariantOp : KB_Op<"variant", [
     ```
 
     Errors: an unknown kernel; two selected variants of one kernel; a selected
-    one without an implementation.
+    one without an implementation; other operations in it, or two binaries.
   }];
   let arguments = (ins
     FlatSymbolRefAttr:$kernel,
@@ -179,6 +182,11 @@ def KB_VariantOp : KB_Op<"variant", [
   let regions = (region SizedRegion<1>:$implementation);
   let assemblyFormat =
       "$kernel attr-dict-with-keyword $implementation";
+  let hasRegionVerifier = 1;
+  let extraClassDeclaration = [{
+    /// The code for the GPU, to read; null if the variant runs on the host.
+    ::mlir::gpu::BinaryOp getBinary();
+  }];
 }
 
 #endif // KERNELBRAIN_DIALECT_KB_KBOPS_TD

@@ -12,6 +12,8 @@
 using namespace mlir;
 using namespace kernelbrain::strategy;
 
+static bool isHalf(Type type) { return type.isF16() || type.isBF16(); }
+
 namespace {
 /// Copies a program node by node, operands first, simplifying on the way.
 class Rewriter {
@@ -53,8 +55,12 @@ public:
     for (const Assertion &assertion : source.assertions)
       target->assertions.push_back(
           {mapping[assertion.condition], assertion.message});
-    for (const Output &output : source.outputs)
-      target->outputs.push_back({mapping[output.node], output.access});
+    for (const Output &output : source.outputs) {
+      Node *node = mapping[output.node];
+      if (node->type != output.node->type)
+        node = target->op("arith.truncf", output.node->type, {node});
+      target->outputs.push_back({node, output.access});
+    }
     addGuards();
     return std::move(target);
   }
@@ -64,10 +70,11 @@ public:
 
 private:
   void addGuards();
-  Type narrowed(Type type) const {
-    return options.narrowF64 && type.isF64()
-               ? Float32Type::get(source.getContext())
-               : type;
+  /// The type in which values of a type are computed.
+  Type computed(Type type) const {
+    bool becomesF32 = (options.narrowF64 && type.isF64()) ||
+                      (options.skipRounding && isHalf(type));
+    return becomesF32 ? Float32Type::get(source.getContext()) : type;
   }
   Node *simplify(const Node &node, ArrayRef<Node *> operands);
   Node *simplifyOp(const Node &node, ArrayRef<Node *> operands, Type type);
@@ -85,9 +92,11 @@ private:
 } // namespace
 
 Node *Rewriter::simplify(const Node &node, ArrayRef<Node *> operands) {
-  Type type = narrowed(node.type);
+  Type type = computed(node.type);
   if (node.kind == Node::Kind::Constant && type != node.type)
     return target->floatConstant(*constantValue(&node), type);
+  if (node.kind == Node::Kind::Input && type != node.type)
+    return target->op("arith.extf", type, {target->remake(node, operands)});
   if (node.kind == Node::Kind::Op)
     return simplifyOp(node, operands, type);
   return target->remake(node, operands);
@@ -389,6 +398,19 @@ bool kernelbrain::strategy::hasF64Intermediates(const RowProgram &program) {
   return !hasF64Argument && llvm::any_of(program.live(), [](Node *node) {
     return node->type.isF64();
   });
+}
+
+bool kernelbrain::strategy::hasHalfIntermediates(const RowProgram &program) {
+  bool found = false;
+  for (const Node *node : program.live()) {
+    if (node->isOp("arith.bitcast"))
+      return false;
+    found |= node->kind == Node::Kind::Op && isHalf(node->type) &&
+             node->name != "arith.truncf";
+    for (const Node *operand : node->operands)
+      found |= isHalf(operand->type) && operand->kind == Node::Kind::Op;
+  }
+  return found;
 }
 
 bool kernelbrain::strategy::canGuardNarrowing(const RowProgram &program) {

@@ -196,7 +196,7 @@ public:
     addUnrolling();
     addMemory();
     addMathKnobs(space, *program, kernel.numerics, target);
-    addAlgebra();
+    addAlgebraKnobs(space, *kernel.program, *program, kernel.numerics);
     shareAmongThreads();
     return std::move(space);
   }
@@ -205,7 +205,7 @@ public:
     addWidths();
     addMathKnobs(space, *program, kernel.numerics, target);
     if (program->hasReduction())
-      addAlgebra();
+      addAlgebraKnobs(space, *kernel.program, *program, kernel.numerics);
     return std::move(space);
   }
 
@@ -221,7 +221,6 @@ private:
   void addUnrolling();
   void shareAmongThreads();
   void addMemory();
-  void addAlgebra();
 
   const RowKernel &kernel;
   const Target &target;
@@ -409,17 +408,26 @@ void kernelbrain::strategy::addMathKnobs(SearchSpace &space,
         int64_t(erfInPieces));
 }
 
-void SpaceBuilder::addAlgebra() {
-  if (defaultRewrites(kernel).narrowF64)
+void kernelbrain::strategy::addAlgebraKnobs(SearchSpace &space,
+                                            const RowProgram &source,
+                                            const RowProgram &program,
+                                            const Numerics &numerics) {
+  auto add = [&](const char *name, std::vector<KnobValue> values,
+                 KnobValue otherwise, const char *description, bool structural,
+                 KnobValue safest) {
+    space.knobs.push_back(Knob{name, std::move(values), std::move(otherwise),
+                               description, structural, std::move(safest)});
+  };
+  if (numerics.narrowF64Intermediates && hasF64Intermediates(source))
     add("narrow_f64", {int64_t(0), int64_t(1)},
-        int64_t(canGuardNarrowing(*kernel.program)),
+        int64_t(canGuardNarrowing(source)),
         "compute f64 intermediates in f32, but for rows that leave its range",
         /*structural=*/true, int64_t(0));
-  if (kernel.numerics.reassociate && hasRowDivision(*kernel.program))
+  if (numerics.reassociate && hasRowDivision(source))
     add("reciprocal", {int64_t(0), int64_t(1)}, int64_t(1),
         "divide once a row and multiply in the columns", /*structural=*/false,
         int64_t(0));
-  if (kernel.numerics.reassociate && hasMoments(*program))
+  if (numerics.reassociate && hasMoments(program))
     add("moments", {"separate", "one-sweep"}, "one-sweep",
         "sums of deviations in a sweep of their own, or with the mean about "
         "a typical element of the row, but for rows where they cancel",

@@ -48,7 +48,11 @@ bool isLargeResult(const RowProgram &program, unsigned number);
 /// Their constraints name a knob `vector_bytes`.
 void addMathKnobs(SearchSpace &space, const RowProgram &program,
                   const Numerics &numerics, const Target &target);
-/// Sets what those knobs decide.
+/// Adds the knobs of what rewriteProgram may do to `source`; `program` is what
+/// it makes of it by default.
+void addAlgebraKnobs(SearchSpace &space, const RowProgram &source,
+                     const RowProgram &program, const Numerics &numerics);
+/// Sets what the knobs of functions decide.
 void decideMath(RowOptions &options, const Recipe &recipe,
                 const Numerics &numerics);
 

@@ -21,6 +21,8 @@ StrategyLibrary::StrategyLibrary() {
   strategies.push_back(createColumnwiseStrategy());
   strategies.push_back(createContractionStrategy());
   strategies.push_back(createLayoutStrategy());
+  strategies.push_back(createGpuRowwiseStrategy());
+  strategies.push_back(createGpuElementwiseStrategy());
   strategies.push_back(createGpuColumnwiseStrategy());
   strategies.push_back(createGpuLongRowsStrategy());
   // The last one: it is made of those before it.

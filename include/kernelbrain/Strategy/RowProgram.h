@@ -229,8 +229,9 @@ std::vector<std::unique_ptr<RowProgram>> importPieces(kb::KernelOp kernel,
 
 /// What rewriteProgram may do; see Numerics in Core/Kernel.h.
 struct RewriteOptions {
-  bool narrowF64 = false;  ///< f64 between narrower inputs and results as f32
-  bool reciprocal = false; ///< divide once a row, multiply in the columns
+  bool narrowF64 = false;    ///< f64 between narrower inputs and results as f32
+  bool skipRounding = false; ///< halves between inputs and results as f32
+  bool reciprocal = false;   ///< divide once a row, multiply in the columns
   bool reassociate = false;
   bool oneSweepMoments = false; ///< sums of x - s and of its square at once
 };
@@ -245,6 +246,8 @@ bool hasMoments(const RowProgram &program);
 bool hasF64Intermediates(const RowProgram &program);
 /// True if guards tell wherever f32 is too narrow for the f64 intermediates.
 bool canGuardNarrowing(const RowProgram &program);
+/// True if some half between inputs and results is rounded, and may stay wide.
+bool hasHalfIntermediates(const RowProgram &program);
 /// True if some matrix is divided by a value of its row.
 bool hasRowDivision(const RowProgram &program);
 

@@ -28,6 +28,10 @@ constexpr double gpuLaunchNs = 2500;
 /// program has some.
 void addGpuMathKnob(SearchSpace &space, const RowProgram &program);
 
+/// Reductions along rows, each of which a block or less works off; and kernels
+/// without reductions.
+std::unique_ptr<Strategy> createGpuRowwiseStrategy();
+std::unique_ptr<Strategy> createGpuElementwiseStrategy();
 /// Reductions with vectors across them, shared by blocks if they are few.
 std::unique_ptr<Strategy> createGpuColumnwiseStrategy();
 /// Reductions of few long rows, or of everything, shared by blocks.

@@ -1,0 +1,167 @@
+//===- GpuElementwiseEmitter.cpp - Results without reductions -------------===//
+
+#include "GpuSlotEmitter.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace kernelbrain::strategy;
+using namespace kernelbrain;
+
+namespace {
+/// All vectors of all rows in one line, of which a block takes a piece.
+class GpuElementwiseEmitter : public GpuSlotEmitter {
+public:
+  GpuElementwiseEmitter(ArrayRef<const RowProgram *> programs,
+                        const RowOptions &options, const GpuRowOptions &gpu,
+                        kb::KernelOp kernel, ModuleOp module)
+      : GpuSlotEmitter(*programs.front(), options, gpu, kernel, module) {
+    for (const RowProgram *other : programs.drop_front())
+      others.push_back(std::make_unique<GpuElementwiseEmitter>(
+          ArrayRef(other), options, gpu, kernel, module));
+  }
+
+private:
+  void emitNest(bool nontemporal) override;
+  void emitBlock(Launch &launch);
+  void follow(GpuElementwiseEmitter &leader);
+  void placeSlots(Launch &launch);
+  void placeSlot(Value unit, Value mask);
+  void evaluate();
+  void writeResults();
+  Extent rowCount() const;
+  /// Vectors that a block takes.
+  int64_t share() const { return gpu.threads * gpu.vectors; }
+  /// True if a block's vectors all lie in one row.
+  bool hasWholeBlocks() const;
+
+  std::vector<std::unique_ptr<GpuElementwiseEmitter>> others;
+  SmallVector<Slot, 0> slots;
+  std::vector<Row> rows; ///< one, or one a slot
+};
+} // namespace
+
+Extent GpuElementwiseEmitter::rowCount() const {
+  Extent rows;
+  for (unsigned axis = 0; axis < program.numRowAxes; ++axis)
+    rows = rows * program.axes[axis];
+  return rows;
+}
+
+bool GpuElementwiseEmitter::hasWholeBlocks() const {
+  const Extent &columns = program.columns();
+  return columns.isStatic() && columns.factor % (gpu.lanes * share()) == 0;
+}
+
+void GpuElementwiseEmitter::emitNest(bool) {
+  Value all = mulIndex(
+      extentValue(rowCount()),
+      program.columns().isStatic()
+          ? index(program.columns().factor / gpu.lanes)
+          : arith::DivUIOp::create(builder, loc, extentValue(program.columns()),
+                                   index(gpu.lanes))
+                .getResult());
+  int64_t bytes = gpu.lanes * elementSizes(program).widest;
+  emitLaunch({divideUp(all, share())}, {gpu.threads}, {}, bytes,
+             [&](Launch &launch) { emitBlock(launch); });
+}
+
+void GpuElementwiseEmitter::emitBlock(Launch &launch) {
+  isAligned = launch.isAligned;
+  if (gpu.minBlocks)
+    launch.op->setAttr("nvvm.minctasm",
+                       builder.getI32IntegerAttr(gpu.minBlocks));
+  slots.clear();
+  rows.clear();
+  placeSlots(launch);
+  for (auto &other : others)
+    other->follow(*this);
+  evaluate();
+  for (auto &other : others) {
+    other->builder.setInsertionPoint(builder.getInsertionBlock(),
+                                     builder.getInsertionPoint());
+    other->evaluate();
+  }
+  writeResults();
+  for (auto &other : others) {
+    other->builder.setInsertionPoint(builder.getInsertionBlock(),
+                                     builder.getInsertionPoint());
+    other->writeResults();
+  }
+}
+
+/// The same places in another program on equal axes.
+void GpuElementwiseEmitter::follow(GpuElementwiseEmitter &leader) {
+  function = leader.function;
+  flat = leader.flat;
+  dims = leader.dims;
+  isAligned = leader.isAligned;
+  slots.clear();
+  rows.clear();
+  for (const Slot &slot : leader.slots)
+    slots.emplace_back(slot.lanes, slot.number, slot.column, slot.mask);
+  for (const Row &row : leader.rows)
+    rows.emplace_back(row.coordinates);
+}
+
+void GpuElementwiseEmitter::placeSlots(Launch &launch) {
+  Extent count = rowCount();
+  const Extent &columns = program.columns();
+  Value perRow = arith::DivUIOp::create(builder, loc, extentValue(columns),
+                                        index(gpu.lanes));
+  Value thread = launch.thread[0], block = launch.block[0];
+  Values extents;
+  for (unsigned axis = 0; axis < program.numRowAxes; ++axis)
+    extents.push_back(extentValue(program.axes[axis]));
+  bool isWhole = hasWholeBlocks();
+  if (isWhole) {
+    Value blocks = index(columns.factor / gpu.lanes / share());
+    Value number = arith::DivUIOp::create(builder, loc, block, blocks);
+    block = arith::RemUIOp::create(builder, loc, block, blocks);
+    rows.emplace_back(digits(number, extents));
+  }
+  Value first = addIndex(mulIndex(block, index(share())), thread);
+  Value all = mulIndex(extentValue(count), perRow);
+  for (int64_t number = 0; number < gpu.vectors; ++number) {
+    Value unit = addIndex(first, index(number * gpu.threads)), mask;
+    if (!isWhole) {
+      bool isEven = columns.isStatic() && count.isStatic() &&
+                    columns.factor / gpu.lanes * count.factor % share() == 0;
+      if (!isEven) {
+        mask = less(unit, all);
+        unit = arith::SelectOp::create(builder, loc, mask, unit, index(0));
+      }
+      Value number = arith::DivUIOp::create(builder, loc, unit, perRow);
+      unit = arith::RemUIOp::create(builder, loc, unit, perRow);
+      rows.emplace_back(digits(number, extents));
+    }
+    slots.emplace_back(lanes(), number, mulIndex(unit, index(gpu.lanes)), mask);
+  }
+}
+
+/// Node by node, so that the loads of all slots come first.
+void GpuElementwiseEmitter::evaluate() {
+  for (Row &row : rows)
+    checkAssertions(row);
+  std::vector<Node *> live = program.live();
+  for (Node *node : live)
+    for (Slot &slot : slots)
+      if (program.variesAlongColumns(node))
+        valueIn(node, slot, rows[rows.size() > 1 ? slot.number : 0]);
+  for (const Output &output : program.outputs)
+    for (Slot &slot : slots)
+      valueIn(output.node, slot, rows[rows.size() > 1 ? slot.number : 0]);
+}
+
+void GpuElementwiseEmitter::writeResults() {
+  for (Slot &slot : slots)
+    for (const Output &output : program.outputs)
+      storeOutput(output, slot, rows[rows.size() > 1 ? slot.number : 0]);
+}
+
+func::FuncOp kernelbrain::strategy::emitGpuElementwise(
+    ArrayRef<const RowProgram *> programs, const RowOptions &options,
+    const GpuRowOptions &gpu, kb::KernelOp kernel, ModuleOp module) {
+  return GpuElementwiseEmitter(programs, options, gpu, kernel, module).run();
+}

@@ -1,0 +1,68 @@
+//===- GpuRowEmitter.h - Reductions along rows, a group a row ---*- C++ -*-===//
+
+#ifndef KERNELBRAIN_LIB_STRATEGY_GPU_GPUROWEMITTER_H
+#define KERNELBRAIN_LIB_STRATEGY_GPU_GPUROWEMITTER_H
+
+#include "GpuSlotEmitter.h"
+
+namespace kernelbrain::strategy {
+
+class GpuRowEmitter : public GpuSlotEmitter {
+public:
+  GpuRowEmitter(const RowProgram &program, const RowPlan &plan,
+                const RowOptions &options, const GpuRowOptions &gpu,
+                const GpuRowFallback *fallback, kb::KernelOp kernel,
+                mlir::ModuleOp module)
+      : GpuSlotEmitter(program, options, gpu, kernel, module), plan(plan),
+        fallback(fallback) {}
+
+private:
+  using Slots = llvm::SmallVector<Slot, 0>;
+
+  // GpuRowEmitter.cpp: rows and sweeps.
+  void emitNest(bool nontemporal) override;
+  void emitBlock(Launch &launch);
+  void emitRow();
+  Value guardsHold();
+  void emitFallback();
+  void emitSweep(const Sweep &sweep);
+  void prepare(const Sweep &sweep);
+  Slots slotsAt(Value column, int64_t first, int64_t count);
+  Values emitVectors(const Sweep &sweep, Values accumulators);
+  Values emitDynamicVectors(const Sweep &sweep, Values accumulators);
+  Values emitChunk(const Sweep &sweep, Slots &slots, Values accumulators);
+  void storeChunk(const Sweep &sweep, Slots &slots);
+
+  // GpuReductions.cpp
+  Values initialAccumulators(const Sweep &sweep);
+  Value accumulate(Node *node, Slots &slots, Value old);
+  Values accumulateOnline(Node *maximum, Node *sum, Slots &slots, Value oldMax,
+                          Value oldSum);
+  Value partial(Node *node, Slots &slots);
+  Value foldLanes(const Node *node, Value vector);
+  void finish(const Sweep &sweep, Values accumulators);
+  Node *onlineMaximum(const Sweep &sweep, const Node *sum) const;
+  bool isOnlineMaximum(const Sweep &sweep, const Node *node) const;
+  /// The values of all threads of a group combined, in all of them.
+  Values exchange(llvm::ArrayRef<const Node *> nodes, Values values,
+                  int64_t group);
+  Value withinWarp(const Node *node, Value value, int64_t width);
+  Value shuffle(Value value, int64_t distance);
+  Value combineWide(const Node *node, Value a, Value b);
+  /// What reductions of halves and narrow integers add up in.
+  mlir::Type accumulatorType(const Node *node) const;
+  mlir::TypedAttr wideNeutral(const Node *node);
+
+  const RowPlan &plan;
+  const GpuRowFallback *fallback;
+  mlir::gpu::LaunchOp launch;
+  Value lane;      ///< of the thread in its group
+  Value groupRow;  ///< of the group in its block
+  Value rowExists; ///< null: always
+  Row row;
+  Slots kept; ///< all vectors of the row, if they stay
+};
+
+} // namespace kernelbrain::strategy
+
+#endif // KERNELBRAIN_LIB_STRATEGY_GPU_GPUROWEMITTER_H

@@ -1,0 +1,365 @@
+//===- GpuRowSpace.cpp - Knobs and the model of device row programs -------===//
+
+#include "GpuEmitter.h"
+#include "GpuRowStrategies.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace kernelbrain;
+using namespace kernelbrain::strategy;
+
+//===----------------------------------------------------------------------===//
+// The model
+//===----------------------------------------------------------------------===//
+
+static double rowCount(const RowProgram &program) {
+  double rows = 1;
+  for (unsigned axis = 0; axis < program.numRowAxes; ++axis)
+    rows *= program.axes[axis].evaluate(program.dimHints);
+  return rows;
+}
+
+/// Columns that a thread has at hand at once.
+static int64_t elementsAtOnce(const GpuRowVariant &variant) {
+  int64_t vectors = variant.gpu.vectors;
+  if (int64_t all = vectorsPerThread(*variant.programs.front(), variant.gpu);
+      all && !variant.plan.sweeps.empty())
+    vectors = std::min(vectors, all);
+  return vectors * variant.gpu.lanes;
+}
+
+/// Bytes that one column of all programs reads.
+static double columnBytes(const GpuRowVariant &variant) {
+  double bytes = 0;
+  for (const auto &program : variant.programs)
+    for (const Node *node : program->live())
+      if (node->kind == Node::Kind::Input && program->variesAlongColumns(node))
+        bytes += elementBytes(node->type);
+  return bytes;
+}
+
+int64_t kernelbrain::strategy::gpuRegisters(const GpuRowVariant &variant) {
+  const RowProgram &program = *variant.programs.front();
+  double elements = elementsAtOnce(variant);
+  double words = columnBytes(variant) / 4;
+  if (variant.plan.sweeps.size() > 1 && keepsRows(program, variant.gpu))
+    words = std::max(words, double(laneBytes(program)) / 4);
+  // Addresses and what a vector in work takes.
+  return 24 + static_cast<int64_t>(elements * words) + variant.gpu.lanes;
+}
+
+int64_t kernelbrain::strategy::residentBlocks(const GpuRowVariant &variant,
+                                              const Target &target) {
+  const GpuLimits limits = target.gpu.value_or(GpuLimits());
+  int64_t threads = variant.gpu.threads;
+  int64_t registers = llvm::alignTo(gpuRegisters(variant), 8);
+  int64_t blocks =
+      std::min(limits.threadsPerMultiprocessor / threads,
+               limits.registersPerMultiprocessor / (registers * threads));
+  return std::min(blocks, limits.blocksPerMultiprocessor);
+}
+
+/// Instructions for one column, all sweeps together.
+static double columnWork(const GpuRowVariant &variant) {
+  RowOptions options = variant.options;
+  options.lanes = 1;
+  double sum = 0;
+  auto add = [&](const RowProgram &program, ArrayRef<Node *> nodes) {
+    for (const Node *node : nodes)
+      if (node->kind == Node::Kind::Op)
+        sum += node->isOp("math.exp") ? (variant.gpu.exactExp ? 10 : 5)
+                                      : nodeCost(program, node, options);
+  };
+  if (variant.plan.sweeps.empty())
+    for (const auto &program : variant.programs)
+      add(*program, program->live());
+  bool keeps = keepsRows(*variant.programs.front(), variant.gpu);
+  std::set<Node *> seen;
+  for (const Sweep &sweep : variant.plan.sweeps) {
+    std::vector<Node *> nodes;
+    for (Node *node : sweep.matrices)
+      if (seen.insert(node).second || !keeps)
+        nodes.push_back(node);
+    add(*variant.programs.front(), nodes);
+    sum += sweep.reductions.size();
+  }
+  return sum + 2;
+}
+
+/// How often rows are read from memory: again in each sweep if they do not
+/// stay, unless all rows at hand fit the cache.
+static double readings(const GpuRowVariant &variant, const Target &target) {
+  const RowProgram &program = *variant.programs.front();
+  if (variant.plan.sweeps.size() < 2 || keepsRows(program, variant.gpu))
+    return 1;
+  double columns = program.columns().evaluate(program.dimHints);
+  double atHand = columns * columnBytes(variant) * variant.gpu.rows *
+                  target.gpu->multiprocessors * residentBlocks(variant, target);
+  double again = atHand < 0.7 * target.l2Bytes ? 0.25 : 1;
+  return 1 + again * (variant.plan.sweeps.size() - 1);
+}
+
+Estimate kernelbrain::strategy::estimateGpuRows(const GpuRowVariant &variant,
+                                                const Target &target) {
+  Estimate estimate;
+  const RowProgram &program = *variant.programs.front();
+  const GpuRowOptions &gpu = variant.gpu;
+  double read = 0, written = 0;
+  for (const auto &piece : variant.programs) {
+    read = std::max(read, touchedBytes(*piece, false));
+    written += touchedBytes(*piece, true);
+  }
+  estimate.boundNs = target.leastNs(read + written);
+  int64_t registers = gpuRegisters(variant);
+  int64_t resident = residentBlocks(variant, target);
+  if (registers > 250 || resident == 0) {
+    estimate.rejection =
+        "about " + std::to_string(registers) + " registers a thread";
+    return estimate;
+  }
+  double processors = target.gpu->multiprocessors;
+  double columns = program.columns().evaluate(program.dimHints);
+  double rows = rowCount(program);
+  bool reduces = !variant.plan.sweeps.empty();
+  double blocks =
+      reduces
+          ? std::ceil(rows / gpu.rows)
+          : std::ceil(rows * columns / (gpu.threads * gpu.vectors * gpu.lanes));
+  // Bytes on their way that keep memory busy, of those that a multiprocessor
+  // asks for while it does not wait for other threads.
+  double needed = 8e-7 * target.dramBytesPerSecond / processors;
+  double share = reduces && variant.plan.sweeps.size() > 1 ? 0.5 : 0.8;
+  double busy = std::min(double(resident), std::ceil(blocks / processors));
+  double onTheWay = busy * gpu.threads * elementsAtOnce(variant) *
+                    columnBytes(variant) * share;
+  double memory = (read * readings(variant, target) + written) /
+                  target.dramBytesPerSecond * (1 + 0.1 * needed / onTheWay);
+  // Few threads hide little of each other's latency.
+  memory *= 1 + 2.0 * warpThreads / (busy * gpu.threads);
+  // Threads beyond the row's end, and the last wave.
+  double waves = blocks / (processors * resident);
+  double idle = 1 + 0.5 * (std::ceil(waves) / waves - 1);
+  if (reduces) {
+    double all = std::max<int64_t>(vectorsPerThread(program, gpu), 1);
+    double useful = columns / (all * gpu.group() * gpu.lanes);
+    idle *= 1 + 0.3 * (1 / std::min(1.0, useful) - 1);
+  }
+  double work = columnWork(variant) * rows * columns /
+                (processors * 128 * target.clockHz);
+  // Exchanges: shuffles, and a wait for the slowest warp.
+  double warps = std::max(1.0, double(gpu.group()) / warpThreads);
+  double exchange =
+      4e-8 * std::log2(double(std::min(gpu.group(), warpThreads)));
+  if (warps > 1)
+    exchange += 2e-7 + 2e-8 * warps;
+  double waits =
+      exchange * variant.plan.sweeps.size() * blocks / (processors * resident);
+  double start = 1.5e-6 + 3e-7 * waves;
+  estimate.timeNs = 1e9 * (std::max(memory, work) * idle +
+                           0.1 * std::min(memory, work) + 0.3 * waits + start);
+  return estimate;
+}
+
+//===----------------------------------------------------------------------===//
+// Knobs
+//===----------------------------------------------------------------------===//
+
+namespace {
+class GpuSpaceBuilder {
+public:
+  GpuSpaceBuilder(const GpuRowKernel &kernel, const Target &target)
+      : kernel(kernel), target(target), program(*kernel.programs.front()) {}
+  SearchSpace run() {
+    addGeometry();
+    addArithmetic();
+    chooseGeometry();
+    return std::move(space);
+  }
+
+private:
+  static Json knob(const std::string &name) { return Json{{"knob", name}}; }
+  void add(const std::string &name, std::vector<KnobValue> values,
+           KnobValue otherwise, const std::string &description,
+           bool structural = false, std::optional<KnobValue> safest = {}) {
+    space.knobs.push_back(Knob{name, std::move(values), std::move(otherwise),
+                               description, structural, std::move(safest)});
+  }
+  void addGeometry();
+  void addArithmetic();
+  void chooseGeometry();
+  bool hasVisibleExp() const;
+
+  const GpuRowKernel &kernel;
+  const Target &target;
+  const RowProgram &program;
+  SearchSpace space;
+};
+} // namespace
+
+/// The widest vectors that all accesses allow: 16 bytes of the narrowest
+/// elements, but not more than 32 of any.
+static int64_t widestLanes(const GpuRowKernel &kernel) {
+  int64_t lanes = 16;
+  for (const auto &program : kernel.programs) {
+    ElementSizes sizes = elementSizes(*program);
+    int64_t most = std::min(16 / std::min<int64_t>(sizes.narrowest, 16),
+                            32 / std::min<int64_t>(sizes.widest, 32));
+    // Truth values are bytes in memory and bits in vectors.
+    for (const Node *node : program->live())
+      if (node->kind == Node::Kind::Input && node->type.isInteger(1) &&
+          program->variesAlongColumns(node))
+        most = 1;
+    lanes = std::min(lanes, fittingLanes(*program, most));
+  }
+  return lanes;
+}
+
+void GpuSpaceBuilder::addGeometry() {
+  int64_t columns = program.columns().evaluate(program.dimHints);
+  std::vector<KnobValue> threads, vectors, lanes;
+  for (int64_t count = 32; count <= 1024; count *= 2)
+    threads.push_back(count);
+  for (int64_t count = 1; count <= 16; count *= 2)
+    vectors.push_back(count);
+  int64_t widest = widestLanes(kernel);
+  for (int64_t count = std::max<int64_t>(widest / 2, 1); count <= widest;
+       count *= 2)
+    lanes.push_back(count);
+  add("threads", threads, int64_t(256), "of a block", /*structural=*/true);
+  add("lanes", lanes, widest, "neighbouring columns that a thread takes");
+  add("vectors", vectors, int64_t(4),
+      "of a thread at once; rows of no more stay in registers",
+      /*structural=*/true);
+  add("min_blocks",
+      {int64_t(0), int64_t(1), int64_t(2), int64_t(3), int64_t(4), int64_t(6),
+       int64_t(8)},
+      int64_t(0), "blocks that registers must leave room for; 0: any");
+  Json block = Json::array({"*", knob("threads"), knob("min_blocks")});
+  space.constraints.push_back(
+      Json::array({"<=", block, target.gpu->threadsPerMultiprocessor}));
+  if (!kernel.reduces)
+    return;
+  std::vector<KnobValue> rows;
+  for (int64_t count = 1; count <= 64; count *= 2)
+    rows.push_back(count);
+  add("rows", rows, int64_t(1), "that a block works on side by side",
+      /*structural=*/true);
+  space.constraints.push_back(
+      Json::array({"<=", knob("rows"), knob("threads")}));
+  // No more threads than vectors, and no more vectors than twice the row.
+  Json atOnce = Json::array({"*", knob("threads"), knob("lanes")});
+  space.constraints.push_back(Json::array(
+      {"<", atOnce,
+       Json::array({"*", 2 * std::max<int64_t>(columns, 16), knob("rows")})}));
+  Json most = Json::array({"*", knob("vectors"), atOnce});
+  space.constraints.push_back(Json::array(
+      {"or", Json::array({"==", knob("vectors"), 1}),
+       Json::array(
+           {"<", most, Json::array({"*", 2 * columns, knob("rows")})})}));
+  if (!program.columns().isStatic())
+    return;
+  add("backwards", {int64_t(0), int64_t(1)}, int64_t(0),
+      "where rows do not stay, the last sweep starts with what was read last");
+  add("online", {int64_t(0), int64_t(1)}, int64_t(1),
+      "where rows do not stay, a maximum and its sum in one sweep",
+      /*structural=*/true);
+}
+
+/// True if a result of more than 16 bits is a single e^x, whose error shows.
+bool GpuSpaceBuilder::hasVisibleExp() const {
+  for (const auto &piece : kernel.programs)
+    for (const Output &output : piece->outputs)
+      if (!output.access.strides.back().isZero() && output.node->type.isF32())
+        return true;
+  return false;
+}
+
+void GpuSpaceBuilder::addArithmetic() {
+  auto has = [&](std::initializer_list<StringRef> names) {
+    return llvm::any_of(kernel.programs, [&](const auto &piece) {
+      return llvm::any_of(piece->live(), [&](const Node *node) {
+        return llvm::is_contained(names, StringRef(node->name));
+      });
+    });
+  };
+  const Numerics &numerics = kernel.numerics;
+  if (has({"math.exp"}))
+    add("exp", {"fast", "exact"}, hasVisibleExp() ? "exact" : "fast",
+        "fast: the error grows with the exponent", /*structural=*/false,
+        "exact");
+  if (has({"math.sqrt", "math.rsqrt", "arith.divf", "math.tanh"}))
+    add("fast_math", {int64_t(0), int64_t(1)}, int64_t(1),
+        "quotients and roots as the hardware has them, within 2 units in the "
+        "last place",
+        /*structural=*/false, int64_t(0));
+  bool hasHalves = llvm::any_of(kernel.programs, [](const auto &piece) {
+    return hasHalfIntermediates(*piece);
+  });
+  if (hasHalves && numerics.skipIntermediateRounding)
+    add("round", {"each", "last"}, "last",
+        "results of half precision are rounded after each operation, or once",
+        /*structural=*/true);
+  bool isNarrow = llvm::none_of(program.outputs, [&](const Output &output) {
+    return elementBytes(program.elementTypes[output.access.argument]) > 2;
+  });
+  // Where 1 + erf cancels, the short polynomials keep too few digits for f32.
+  if (has({"math.erf"}) && (numerics.approxMath || isNarrow))
+    add("erf_degree",
+        {int64_t(12), int64_t(13), int64_t(14), int64_t(erfInPieces)},
+        int64_t(isNarrow ? 12 : 13),
+        "of the polynomial for the error function; 20: two polynomials and an "
+        "exponential, right to the last digits",
+        /*structural=*/false, int64_t(erfInPieces));
+  if (!kernel.reduces)
+    return;
+  RewriteOptions rewrites;
+  rewrites.narrowF64 =
+      numerics.narrowF64Intermediates && hasF64Intermediates(program);
+  rewrites.reassociate = rewrites.reciprocal = numerics.reassociate;
+  rewrites.skipRounding = numerics.skipIntermediateRounding;
+  addAlgebraKnobs(space, program, *rewriteProgram(program, rewrites), numerics);
+  // Rows in registers are gone over once more for nothing.
+  for (Knob &algebra : space.knobs)
+    if (algebra.name == "moments")
+      algebra.otherwise = "separate";
+}
+
+/// The defaults that decide most: what the model takes for the fastest.
+void GpuSpaceBuilder::chooseGeometry() {
+  Recipe best = space.defaultRecipe(), recipe = best;
+  double least = 0;
+  const Knob *rows = space.find("rows");
+  std::vector<KnobValue> one{int64_t(1)};
+  GpuRowVariant variant(kernel, best);
+  for (const KnobValue &threads : space.find("threads")->values)
+    for (const KnobValue &vectors : space.find("vectors")->values)
+      for (const KnobValue &side : rows ? rows->values : one) {
+        recipe.knobs["threads"] = threads;
+        recipe.knobs["vectors"] = vectors;
+        if (rows)
+          recipe.knobs["rows"] = side;
+        if (!space.violation(recipe).empty())
+          continue;
+        variant.gpu.threads = std::get<int64_t>(threads);
+        variant.gpu.vectors = std::get<int64_t>(vectors);
+        variant.gpu.rows = std::get<int64_t>(side);
+        if (kernel.reduces)
+          variant.plan = planGpuRows(*variant.programs.front(), variant.gpu);
+        Estimate estimate = estimateGpuRows(variant, target);
+        if (!estimate.rejection.empty() ||
+            (least > 0 && estimate.timeNs >= least))
+          continue;
+        least = estimate.timeNs;
+        best = recipe;
+      }
+  for (Knob &decided : space.knobs)
+    decided.otherwise = best.knobs[decided.name];
+}
+
+SearchSpace kernelbrain::strategy::gpuRowSpace(const GpuRowKernel &kernel,
+                                               const Target &target) {
+  return GpuSpaceBuilder(kernel, target).run();
+}

@@ -1,0 +1,194 @@
+//===- GpuRowStrategies.cpp - The device strategies for rows --------------===//
+
+#include "GpuRowStrategies.h"
+
+#include "kernelbrain/Support/Hash.h"
+
+using namespace mlir;
+using namespace kernelbrain;
+using namespace kernelbrain::strategy;
+
+//===----------------------------------------------------------------------===//
+// From a kernel to a variant
+//===----------------------------------------------------------------------===//
+
+/// Why a program's accesses are none of vectors; empty if they are.
+static std::string findScatter(const RowProgram &program) {
+  for (const Node *node : program.live()) {
+    if (node->kind != Node::Kind::Input)
+      continue;
+    const Extent &along = node->access.strides.back();
+    if (!along.isZero() && !along.isOne())
+      return "elements change places";
+    for (const Node *operand : node->operands)
+      if (program.variesAlongColumns(operand))
+        return "it gathers along its rows";
+  }
+  for (const Output &output : program.outputs) {
+    const Extent &along = output.access.strides.back();
+    if (!along.isOne() && !(along.isZero() && program.hasReduction()))
+      return "a result is no row";
+    if (program.variesAlongColumns(output.node) &&
+        output.node->type.isInteger(1))
+      return "a result is a matrix of truth values";
+  }
+  return "";
+}
+
+/// Pieces that a thread can work off side by side.
+static std::string findUnequal(ArrayRef<std::unique_ptr<RowProgram>> pieces) {
+  for (const auto &piece : pieces)
+    if (piece->axes != pieces.front()->axes)
+      return "its results fall into pieces of different shapes";
+  return "";
+}
+
+GpuRowKernel kernelbrain::strategy::analyzeGpuRows(kb::KernelOp kernel,
+                                                   bool wantsReduction) {
+  GpuRowKernel result;
+  result.reduces = wantsReduction;
+  RowKernel rows = analyzeRows(kernel, Target(), wantsReduction);
+  result.numerics = rows.numerics;
+  result.mismatch = rows.mismatch;
+  if (rows.program && result.mismatch.empty()) {
+    result.programs.push_back(std::move(rows.program));
+  } else if (!wantsReduction && !rows.program) {
+    std::string reason;
+    result.programs = importPieces(kernel, reason);
+    if (!result.programs.empty())
+      result.mismatch = findUnequal(result.programs);
+  }
+  for (const auto &program : result.programs)
+    if (result.mismatch.empty())
+      result.mismatch = findScatter(*program);
+  return result;
+}
+
+GpuRowVariant::GpuRowVariant(const GpuRowKernel &kernel, const Recipe &recipe) {
+  RewriteOptions rewrites;
+  const Numerics &numerics = kernel.numerics;
+  rewrites.reassociate = numerics.reassociate;
+  rewrites.narrowF64 = integerKnob(recipe, "narrow_f64", 0);
+  rewrites.reciprocal = integerKnob(recipe, "reciprocal", numerics.reassociate);
+  rewrites.oneSweepMoments = textKnob(recipe, "moments") == "one-sweep";
+  rewrites.skipRounding = textKnob(recipe, "round") == "last";
+
+  decideMath(options, recipe, numerics);
+  gpu.lanes = integerKnob(recipe, "lanes", 1);
+  gpu.threads = integerKnob(recipe, "threads", 256);
+  gpu.rows = integerKnob(recipe, "rows", 1);
+  gpu.vectors = integerKnob(recipe, "vectors", 1);
+  gpu.minBlocks = integerKnob(recipe, "min_blocks", 0);
+  gpu.exactExp = textKnob(recipe, "exp") == "exact";
+  gpu.fastMath = integerKnob(recipe, "fast_math", 0);
+  gpu.online = integerKnob(recipe, "online", 0);
+  gpu.backwards = integerKnob(recipe, "backwards", 0);
+  for (const auto &program : kernel.programs)
+    programs.push_back(replacePlaces(rewriteProgram(*program, rewrites),
+                                     /*guarded=*/true));
+  if (kernel.reduces)
+    plan = planGpuRows(*programs.front(), gpu);
+}
+
+/// The program as it is written.
+static GpuRowFallback fallbackFor(const GpuRowKernel &kernel,
+                                  const GpuRowOptions &gpu) {
+  RewriteOptions rewrites;
+  rewrites.reassociate = kernel.numerics.reassociate;
+  GpuRowFallback result;
+  result.program =
+      replacePlaces(rewriteProgram(*kernel.programs.front(), rewrites),
+                    /*guarded=*/false);
+  result.program->assertions.clear(); // they held
+  result.plan = planRows(*result.program, Keep::Nowhere);
+  return result;
+}
+
+//===----------------------------------------------------------------------===//
+// The two strategies
+//===----------------------------------------------------------------------===//
+
+namespace {
+class GpuRowStrategy : public Strategy {
+public:
+  GpuRowStrategy(StringRef name, bool wantsReduction)
+      : name(name), wantsReduction(wantsReduction),
+        // Bump the number with every change of the code or of the knobs.
+        version(contentHash(name.str() + " 1")) {}
+
+  StringRef getName() const override { return name; }
+  StringRef getVersion() const override { return version; }
+  StringRef getTargetKind() const override { return "cuda"; }
+
+  std::string findMismatch(kb::KernelOp kernel, const Target &) const override {
+    return analyzeGpuRows(kernel, wantsReduction).mismatch;
+  }
+  SearchSpace space(kb::KernelOp kernel, const Target &target) const override {
+    return makeSpace(analyzeGpuRows(kernel, wantsReduction), target);
+  }
+  Estimate estimate(kb::KernelOp kernel, const Target &target,
+                    const Recipe &recipe) const override {
+    GpuRowKernel rows = analyzeGpuRows(kernel, wantsReduction);
+    return estimateGpuRows(GpuRowVariant(rows, recipe), target);
+  }
+  FailureOr<Instance> instantiate(kb::KernelOp kernel, const Target &target,
+                                  const Recipe &recipe,
+                                  ModuleOp module) const override;
+
+private:
+  SearchSpace makeSpace(const GpuRowKernel &kernel,
+                        const Target &target) const {
+    SearchSpace result = gpuRowSpace(kernel, target);
+    result.strategy = name;
+    result.strategyHash = version;
+    return result;
+  }
+
+  std::string name;
+  bool wantsReduction;
+  std::string version;
+};
+} // namespace
+
+FailureOr<Instance> GpuRowStrategy::instantiate(kb::KernelOp kernel,
+                                                const Target &target,
+                                                const Recipe &recipe,
+                                                ModuleOp module) const {
+  GpuRowKernel rows = analyzeGpuRows(kernel, wantsReduction);
+  if (failed(checkRecipe(kernel, recipe, name, rows.mismatch,
+                         [&] { return makeSpace(rows, target); })))
+    return failure();
+  GpuRowVariant variant(rows, recipe);
+  const RowProgram &program = *variant.programs.front();
+  Instance instance;
+  if (wantsReduction) {
+    GpuRowFallback fallback;
+    if (!program.guards.empty())
+      fallback = fallbackFor(rows, variant.gpu);
+    instance.function = emitGpuRows(program, variant.plan, variant.options,
+                                    variant.gpu, &fallback, kernel, module);
+  } else {
+    SmallVector<const RowProgram *> pieces;
+    for (const auto &piece : variant.programs)
+      pieces.push_back(piece.get());
+    instance.function = emitGpuElementwise(pieces, variant.options, variant.gpu,
+                                           kernel, module);
+  }
+  instance.features = Json{{"strategy", name},
+                           {"threads", variant.gpu.threads},
+                           {"rows", variant.gpu.rows},
+                           {"vectors", variant.gpu.vectors},
+                           {"lanes", variant.gpu.lanes},
+                           {"sweeps", variant.plan.sweeps.size()},
+                           {"kept", keepsRows(program, variant.gpu) ? 1 : 0}};
+  return instance;
+}
+
+std::unique_ptr<Strategy> kernelbrain::strategy::createGpuRowwiseStrategy() {
+  return std::make_unique<GpuRowStrategy>("gpu-rowwise", true);
+}
+
+std::unique_ptr<Strategy>
+kernelbrain::strategy::createGpuElementwiseStrategy() {
+  return std::make_unique<GpuRowStrategy>("gpu-elementwise", false);
+}

@@ -94,6 +94,8 @@ Json toJson(const Measurement &measurement) {
                {"details", measurement.details}};
   if (measurement.speedup)
     json["speedup"] = toJson(*measurement.speedup);
+  if (measurement.profile)
+    json["profile"] = toJson(*measurement.profile);
   return json;
 }
 
@@ -108,6 +110,7 @@ Result<Measurement> measurementFromJson(const Json &json) {
       .optional("error", measurement.error)
       .optional("page_faults", measurement.pageFaults)
       .optional("cost_ns", measurement.costNs)
+      .optional("profile", measurement.profile, profileFromJson)
       .optional("details", measurement.details);
   if (Status status = reader.status(); !status)
     return status.error();

@@ -140,7 +140,7 @@ static Bottleneck latencyOf(const Profile &profile, Diagnosis &diagnosis) {
              : Bottleneck::Underused;
 }
 
-Diagnosis diagnose(const Profile &profile, double leastBytes) {
+Diagnosis diagnose(const Profile &profile) {
   Diagnosis diagnosis;
   auto memory = profile.value(counter::memoryPercent),
        compute = profile.value(counter::computePercent);
@@ -159,7 +159,8 @@ Diagnosis diagnose(const Profile &profile, double leastBytes) {
     diagnosis.evidence.push_back(phrase("compute %.0f%% of peak", *compute));
   double moved = profile.value(counter::dramReadBytes).value_or(0) +
                  profile.value(counter::dramWriteBytes).value_or(0);
-  double traffic = leastBytes > 0 ? moved / leastBytes : 0;
+  double least = profile.value(counter::leastBytes).value_or(0);
+  double traffic = least > 0 ? moved / least : 0;
   if (traffic > excessTraffic)
     diagnosis.evidence.push_back(
         phrase("moves %.2f times the bytes it has to", traffic));

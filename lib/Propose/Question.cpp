@@ -88,6 +88,8 @@ static std::string variantText(const VariantView &variant) {
   text += std::string("; ") + toString(measurement.disposition);
   if (measurement.speedup)
     text += ", speedup " + numberText(measurement.speedup->middle);
+  if (measurement.profile)
+    text += "; bound by " + describe(diagnose(*measurement.profile));
   if (!isCorrect(measurement.disposition) && !measurement.reason.empty())
     text += ": " + shortText(measurement.reason);
   return text + "\n";

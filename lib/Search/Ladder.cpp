@@ -95,7 +95,25 @@ Status Ladder::time(const Artifact &artifact, const Rivals &rivals,
     if (quick && !worthFullTiming(*ratio, rivals, options))
       return paused.resume();
   }
+  if (trial.incumbent)
+    if (Status status = profile(artifact, trial); !status)
+      return status;
   return paused.resume();
+}
+
+Status Ladder::profile(const Artifact &artifact, Trial &trial) {
+  Result<std::optional<Profile>> profile =
+      evaluator.profile(artifact, trial.costs.profileNs);
+  if (!profile)
+    return profile.error();
+  if (!*profile)
+    return {};
+  if ((*profile)->refused.empty())
+    trial.measurement.rung = 5;
+  else
+    trial.faults.push_back("no hardware counters: " + (*profile)->refused);
+  trial.measurement.profile = std::move(*profile);
+  return {};
 }
 
 Status Ladder::climb(const Artifact &artifact, const Rivals &rivals, bool timed,

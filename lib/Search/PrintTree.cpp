@@ -57,7 +57,10 @@ static void printNode(const SearchTree &tree, uint64_t ticket, int depth,
     out += " " + number(trial.measurement.speedup->middle) + "x";
   out += " (" +
          describeChange(tree.node(trial.parent).trial.recipe, trial.recipe) +
-         ")\n";
+         ")";
+  if (trial.measurement.profile)
+    out += " " + describe(diagnose(*trial.measurement.profile));
+  out += "\n";
 }
 
 std::string printTree(const std::string &kernel, const SearchTree &tree,

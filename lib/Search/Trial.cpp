@@ -70,10 +70,11 @@ static Result<StepKind> stepKindFromJson(const Json &json) {
 //===----------------------------------------------------------------------===//
 
 static Json toJson(const TrialCosts &costs) {
-  return {{"static_ns", costs.staticNs}, {"build_ns", costs.buildNs},
-          {"check_ns", costs.checkNs},   {"quick_ns", costs.quickNs},
-          {"full_ns", costs.fullNs},     {"wall_ns", costs.wallNs},
-          {"tokens", costs.tokens},      {"micro_money", costs.microMoney}};
+  return {{"static_ns", costs.staticNs},    {"build_ns", costs.buildNs},
+          {"check_ns", costs.checkNs},      {"quick_ns", costs.quickNs},
+          {"full_ns", costs.fullNs},        {"profile_ns", costs.profileNs},
+          {"wall_ns", costs.wallNs},        {"tokens", costs.tokens},
+          {"micro_money", costs.microMoney}};
 }
 
 static Result<TrialCosts> costsFromJson(const Json &json) {
@@ -84,6 +85,7 @@ static Result<TrialCosts> costsFromJson(const Json &json) {
       .required("check_ns", costs.checkNs)
       .required("quick_ns", costs.quickNs)
       .required("full_ns", costs.fullNs)
+      .optional("profile_ns", costs.profileNs)
       .required("wall_ns", costs.wallNs)
       .required("tokens", costs.tokens)
       .required("micro_money", costs.microMoney);

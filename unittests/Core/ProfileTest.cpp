@@ -6,15 +6,14 @@
 
 using namespace kernelbrain;
 
-/// A profile of a call that moves 100 bytes, with these changes.
+/// A profile of a call that has to move 100 bytes, with these changes.
 static Profile profile(std::map<std::string, double> values,
                        std::map<std::string, double> stalls = {}) {
   Profile made;
-  made.values = {{counter::memoryPercent, 30},
-                 {counter::computePercent, 20},
-                 {counter::dramReadBytes, 60},
-                 {counter::dramWriteBytes, 50},
-                 {counter::occupancyPercent, 80}};
+  made.values = {
+      {counter::memoryPercent, 30},  {counter::computePercent, 20},
+      {counter::leastBytes, 100},    {counter::dramReadBytes, 60},
+      {counter::dramWriteBytes, 50}, {counter::occupancyPercent, 80}};
   for (const auto &[name, value] : values)
     made.values[name] = value;
   made.stalls = std::move(stalls);
@@ -22,7 +21,7 @@ static Profile profile(std::map<std::string, double> values,
 }
 
 static Bottleneck bottleneck(const Profile &profile) {
-  return diagnose(profile, 100).bottleneck;
+  return diagnose(profile).bottleneck;
 }
 
 TEST(Profile, NamesWhatIsUsedMost) {
@@ -41,19 +40,20 @@ TEST(Profile, NamesWhatIsUsedMost) {
                 {{counter::computePercent, 70}, {counter::tensorPercent, 5}})),
             Bottleneck::Compute);
   EXPECT_DOUBLE_EQ(
-      diagnose(profile({{counter::memoryPercent, 80}}), 100).rooflineShare,
-      0.8);
+      diagnose(profile({{counter::memoryPercent, 80}})).rooflineShare, 0.8);
 }
 
 TEST(Profile, BytesThatNeedNotMoveAreNoBandwidth) {
   Profile twice =
       profile({{counter::memoryPercent, 97}, {counter::dramReadBytes, 110}});
   EXPECT_EQ(bottleneck(twice), Bottleneck::MemoryTraffic);
-  EXPECT_EQ(describe(diagnose(twice, 100)),
+  EXPECT_EQ(describe(diagnose(twice)),
             "excess memory traffic (memory 97% of peak, compute 20% of peak, "
             "moves 1.60 times the bytes it has to)");
+  Profile unknown = twice;
+  unknown.values.erase(counter::leastBytes);
   // Where it is not known how many have to, none is too many.
-  EXPECT_EQ(diagnose(twice, 0).bottleneck, Bottleneck::Roofline);
+  EXPECT_EQ(diagnose(unknown).bottleneck, Bottleneck::Roofline);
 }
 
 TEST(Profile, NamesWhatAnUnderusedCallWaitsFor) {
@@ -80,16 +80,16 @@ TEST(Profile, NamesWhatAnUnderusedCallWaitsFor) {
   EXPECT_EQ(bottleneck(profile(
                 {}, {{"barrier", 1}, {"wait", 1}, {"drain", 1}, {"x", 1}})),
             Bottleneck::Underused);
-  EXPECT_EQ(describe(diagnose(profile({}, {{"barrier", 3}, {"wait", 1}}), 100)),
+  EXPECT_EQ(describe(diagnose(profile({}, {{"barrier", 3}, {"wait", 1}}))),
             "barriers (memory 30% of peak, compute 20% of peak, occupancy 80%, "
             "75% of waiting warps wait for barrier)");
 }
 
 TEST(Profile, WithoutCountersNothingIsKnown) {
   Profile none;
-  EXPECT_EQ(describe(diagnose(none, 100)), "unknown");
+  EXPECT_EQ(describe(diagnose(none)), "unknown");
   none.refused = "no libcupti";
-  EXPECT_EQ(describe(diagnose(none, 100)), "unknown (no libcupti)");
+  EXPECT_EQ(describe(diagnose(none)), "unknown (no libcupti)");
 }
 
 TEST(Profile, RoundTrips) {

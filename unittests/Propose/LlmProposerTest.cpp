@@ -66,6 +66,21 @@ TEST_F(LlmProposerTest, AnAnswerIsAProposal) {
   EXPECT_EQ(question.find("{{"), std::string::npos) << question;
 }
 
+TEST_F(LlmProposerTest, AQuestionSaysWhatBoundsAVariant) {
+  LlmProposer proposer =
+      make([](const ChatRequest &, int) { return answered(goodAnswer); });
+  context.parent.measurement.profile = Profile();
+  context.parent.measurement.profile->values[counter::conflictPercent] = 50;
+  context.parent.measurement.profile->values[counter::memoryPercent] = 20;
+  ask(proposer);
+  const std::string &question = chat->requests[0].messages[1].content;
+  EXPECT_NE(
+      question.find("bound by shared memory bank conflicts (memory 20% of "
+                    "peak, 50% of shared memory passes are conflicts)"),
+      std::string::npos)
+      << question;
+}
+
 TEST_F(LlmProposerTest, SeedsAreTheBuiltInPolicys) {
   LlmProposer proposer =
       make([](const ChatRequest &, int) { return answered(goodAnswer); });

@@ -45,6 +45,43 @@ TEST_F(LadderTest, ABetterVariantReachesRung4) {
   EXPECT_FALSE(builder.paused);
 }
 
+TEST_F(LadderTest, ANewIncumbentIsProfiled) {
+  auto &evaluator = static_cast<FakeEvaluator &>(*prepared.evaluator);
+  evaluator.profiled = Profile();
+  evaluator.profiled->values[counter::memoryPercent] = 70;
+  ASSERT_TRUE(ladder.climb(artifact(16, 4), rivals, true, trial));
+  ASSERT_TRUE(trial.measurement.profile);
+  EXPECT_EQ(trial.measurement.profile->value(counter::memoryPercent), 70.0);
+  EXPECT_EQ(trial.measurement.rung, 5);
+  EXPECT_EQ(trial.costs.profileNs, 7000000);
+  EXPECT_TRUE(trial.faults.empty());
+  EXPECT_FALSE(builder.paused);
+  // It is written down, and costs device time like the other rungs.
+  Result<Trial> read = trialFromJson(toJson(trial));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->measurement.profile->value(counter::memoryPercent), 70.0);
+  EXPECT_EQ(read->costs.deviceNs(), trial.costs.deviceNs());
+
+  Trial loser;
+  rivals.incumbent = artifact(16, 4);
+  rivals.incumbentSpeedup = 6.285;
+  ASSERT_TRUE(ladder.climb(artifact(4, 1), rivals, true, loser));
+  EXPECT_FALSE(loser.measurement.profile);
+  EXPECT_EQ(loser.costs.profileNs, 0);
+}
+
+TEST_F(LadderTest, RefusedCountersAreSaid) {
+  auto &evaluator = static_cast<FakeEvaluator &>(*prepared.evaluator);
+  evaluator.profiled = Profile();
+  evaluator.profiled->refused = "no libcupti";
+  ASSERT_TRUE(ladder.climb(artifact(16, 4), rivals, true, trial));
+  EXPECT_TRUE(trial.incumbent);
+  EXPECT_EQ(trial.measurement.disposition, Disposition::Passed);
+  EXPECT_EQ(trial.measurement.rung, 4);
+  EXPECT_EQ(trial.faults,
+            std::vector<std::string>{"no hardware counters: no libcupti"});
+}
+
 TEST_F(LadderTest, AWorseVariantOfAKnownKindStopsAtRung3) {
   rivals.incumbent = artifact(16, 4);
   rivals.incumbentSpeedup = 6.285;

@@ -452,3 +452,16 @@ TEST(SearchLoop, PrintsTheTree) {
   EXPECT_NE(tree.find(" -> "), std::string::npos) << tree;
   EXPECT_NE(tree.find("duplicate of "), std::string::npos) << tree;
 }
+
+TEST(SearchLoop, TheTreeSaysWhatBoundsNewIncumbents) {
+  World world;
+  world.workbench.profiled = Profile();
+  world.workbench.profiled->values[counter::memoryPercent] = 70;
+  world.run();
+  std::string tree = world.tree();
+  EXPECT_NE(tree.find(") memory bandwidth (memory 70% of peak)\n"),
+            std::string::npos)
+      << tree;
+  for (const Trial &trial : world.events.trials())
+    EXPECT_EQ(trial.measurement.profile.has_value(), trial.incumbent);
+}

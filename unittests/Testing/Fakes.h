@@ -199,6 +199,11 @@ public:
     measurement.costNs = effort == Effort::Quick ? 5000000 : 100000000;
     return measurement;
   }
+  Result<std::optional<Profile>> profile(const Artifact &,
+                                         int64_t &cost) override {
+    cost += profiled ? 7000000 : 0;
+    return profiled;
+  }
   Result<Measurement> accept(const Artifact &artifact,
                              const Artifact &baseline) override {
     ++*questions;
@@ -216,6 +221,7 @@ public:
   const int *errorAt = nullptr;
   int *faults = nullptr, *rejections = nullptr;
   const Disposition *rejection = nullptr;
+  std::optional<Profile> profiled; ///< the answer of rung 5
 
 private:
   static Recipe recipeOf(const Artifact &artifact) {
@@ -257,6 +263,7 @@ public:
     evaluator->faults = &faults;
     evaluator->rejections = &rejections;
     evaluator->rejection = &rejection;
+    evaluator->profiled = profiled;
     preparation.evaluator = evaluator;
     preparation.baselineRecipe.strategy = "stock";
     preparation.baseline.path = "/fake/baseline.so";
@@ -270,6 +277,7 @@ public:
 
   std::string skip;
   bool fails = false;
+  std::optional<Profile> profiled;
   Disposition rejection = Disposition::Slower; ///< how acceptance says no
   int prepared = 0, questions = 0, errorAt = -1, faults = 0, rejections = 0;
 

@@ -3,6 +3,7 @@
 #ifndef KERNELBRAIN_CORE_MEASUREMENT_H
 #define KERNELBRAIN_CORE_MEASUREMENT_H
 
+#include "kernelbrain/Core/Profile.h"
 #include "kernelbrain/Support/Json.h"
 
 #include <cstdint>
@@ -50,9 +51,10 @@ struct Measurement {
   int64_t timeNs = 0;           ///< lower quartile of one call, 0 if not timed
   std::optional<Ratio> speedup; ///< over the baseline
   double error = 0; ///< largest scaled error, in units of the bound (1 = at it)
-  int64_t pageFaults = 0; ///< minor faults of one timed call
-  int64_t costNs = 0;     ///< device time that this answer took
-  Json details;           ///< evidence: per check, per input set
+  int64_t pageFaults = 0;         ///< minor faults of one timed call
+  int64_t costNs = 0;             ///< device time that this answer took
+  std::optional<Profile> profile; ///< rung 5
+  Json details;                   ///< evidence: per check, per input set
 };
 Json toJson(const Measurement &measurement);
 Result<Measurement> measurementFromJson(const Json &json);

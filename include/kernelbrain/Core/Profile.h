@@ -16,6 +16,8 @@ namespace kernelbrain {
 /// unless said.
 namespace counter {
 constexpr char time[] = "time_ns"; ///< under the profiler: clocks may differ
+/// Inputs read once and outputs written once; not counted.
+constexpr char leastBytes[] = "least_bytes";
 constexpr char dramReadBytes[] = "dram_read_bytes";
 constexpr char dramWriteBytes[] = "dram_write_bytes";
 constexpr char memoryPercent[] = "memory_percent";   ///< of DRAM's throughput
@@ -73,9 +75,9 @@ struct Diagnosis {
   std::vector<std::string> evidence;
 };
 
-/// Names what bounds a call that has to move `leastBytes` (0: not known). A
-/// pure function; the thresholds are those of KernelAgent where it has them.
-Diagnosis diagnose(const Profile &profile, double leastBytes);
+/// Names what bounds a call. A pure function; the thresholds are those of
+/// KernelAgent where it has them.
+Diagnosis diagnose(const Profile &profile);
 
 /// One line: the bottleneck and its evidence.
 std::string describe(const Diagnosis &diagnosis);

@@ -16,7 +16,7 @@ struct Rivals {
   std::optional<double> cellElite; ///< its speedup; absent: an empty cell
 };
 
-/// Rungs 2, 3, 4 and 6 for variants of one kernel. Builds stand still while
+/// Rungs 2 to 6 for variants of one kernel. Builds stand still while
 /// something is timed. A question whose answer is a harness fault or unstable
 /// is asked again, `harnessRetries` times.
 class Ladder {
@@ -43,6 +43,8 @@ private:
   Result<Measurement> ask(Question question, int64_t &cost,
                           std::vector<std::string> &faults);
   Status time(const Artifact &artifact, const Rivals &rivals, Trial &trial);
+  /// What bounds the new incumbent; nothing is decided by it.
+  Status profile(const Artifact &artifact, Trial &trial);
 
   Evaluator &evaluator;
   BuildQueue &builds;

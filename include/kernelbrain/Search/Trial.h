@@ -19,11 +19,12 @@ namespace kernelbrain::search {
 struct TrialCosts {
   int64_t staticNs = 0, buildNs = 0;            ///< rungs 0 and 1
   int64_t checkNs = 0, quickNs = 0, fullNs = 0; ///< rungs 2, 3 and 4
+  int64_t profileNs = 0;                        ///< rung 5
   int64_t wallNs = 0; ///< elapsed time of the run that this ticket took
   int64_t tokens = 0, microMoney = 0;
 
   int64_t compileNs() const { return staticNs + buildNs; }
-  int64_t deviceNs() const { return checkNs + quickNs + fullNs; }
+  int64_t deviceNs() const { return checkNs + quickNs + fullNs + profileNs; }
 };
 
 struct Trial {

@@ -139,6 +139,15 @@ Result<Json> Worker::hello() {
   return greeting;
 }
 
+bool Worker::hasCounters() {
+  if (countersRefused)
+    return false;
+  Result<Json> greeting = hello();
+  Result<Json> target =
+      greeting ? getObject(*greeting, "target") : greeting.error();
+  return target && getStringOr(*target, "kind", "") == "cuda";
+}
+
 Result<PeakBandwidth> Worker::measureBandwidth() {
   Result<Json> reply = request({{"type", "bandwidth"}});
   if (!reply)

@@ -44,11 +44,11 @@ Status WorkerEvaluator::openKernel() {
   return {};
 }
 
-Result<Measurement> WorkerEvaluator::measure(const char *type,
-                                             const ArtifactRequest &asked) {
+Result<std::optional<Json>> WorkerEvaluator::ask(const char *type,
+                                                 const ArtifactRequest &asked,
+                                                 std::string &why) {
   Json message = toJson(asked);
   message["type"] = type;
-  std::string why;
   for (int attempt = 0; attempt < 2; ++attempt) {
     if (!worker.alive() || generation != worker.generation()) {
       if (Status status = openKernel(); !status) {
@@ -65,7 +65,19 @@ Result<Measurement> WorkerEvaluator::measure(const char *type,
         return answer.error();
       continue;
     }
-    Result<Json> object = getObject(*answer, "measurement");
+    return std::optional<Json>(std::move(*answer));
+  }
+  return std::optional<Json>();
+}
+
+Result<Measurement> WorkerEvaluator::measure(const char *type,
+                                             const ArtifactRequest &asked) {
+  std::string why;
+  Result<std::optional<Json>> answer = ask(type, asked, why);
+  if (!answer)
+    return answer.error();
+  if (*answer) {
+    Result<Json> object = getObject(**answer, "measurement");
     if (!object)
       return object.error().withContext("reply of kb-worker");
     return measurementFromJson(*object);
@@ -93,6 +105,32 @@ Result<Measurement> WorkerEvaluator::time(const Artifact &artifact,
   asked.against = incumbent.path;
   asked.full = effort == search::Effort::Full;
   return measure("time", asked);
+}
+
+Result<std::optional<Profile>>
+WorkerEvaluator::profile(const Artifact &artifact, int64_t &cost) {
+  if (!worker.hasCounters())
+    return std::optional<Profile>();
+  ArtifactRequest asked;
+  asked.kernel = request.kernel.name;
+  asked.artifact = artifact.path;
+  Profile profile;
+  Result<std::optional<Json>> answer = ask("profile", asked, profile.refused);
+  if (!answer) { // Nothing hangs on a profile: the run goes on without.
+    profile.refused = answer.error().message;
+  } else if (*answer) {
+    Result<Json> object = getObject(**answer, "profile");
+    Result<Profile> read = object ? profileFromJson(*object) : object.error();
+    if (!read)
+      return read.error().withContext("reply of kb-worker");
+    profile = std::move(*read);
+    cost += getIntegerOr(**answer, "cost_ns", 0);
+  } else if (worker.isCancelled()) {
+    return std::optional<Profile>();
+  }
+  if (!profile.refused.empty())
+    worker.refuseCounters();
+  return std::optional<Profile>(std::move(profile));
 }
 
 Result<Measurement> WorkerEvaluator::accept(const Artifact &artifact,

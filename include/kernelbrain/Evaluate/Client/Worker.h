@@ -49,6 +49,10 @@ public:
   /// The reply to `hello`: device and target.
   Result<Json> hello();
 
+  /// Whether to ask for hardware counters: a GPU that has not refused them.
+  bool hasCounters();
+  void refuseCounters() { countersRefused = true; }
+
   /// What one core of this machine moves at best.
   Result<PeakBandwidth> measureBandwidth();
   /// Compares two programs; a worker that died is started again once.
@@ -64,6 +68,7 @@ private:
   Json greeting;
   uint64_t lastId = 0;
   int started = 0;
+  bool countersRefused = false;
 };
 
 } // namespace kernelbrain::evaluate

@@ -26,6 +26,9 @@ public:
   Result<Measurement> check(const Artifact &artifact) override;
   Result<Measurement> time(const Artifact &artifact, const Artifact &incumbent,
                            search::Effort effort) override;
+  /// Asks workers of a GPU, until one has refused.
+  Result<std::optional<Profile>> profile(const Artifact &artifact,
+                                         int64_t &cost) override;
   /// The seed is derived from the kernel's, another one for each call.
   Result<Measurement> accept(const Artifact &artifact,
                              const Artifact &baseline) override;
@@ -34,6 +37,9 @@ private:
   WorkerEvaluator(Worker &worker, KernelRequest request)
       : worker(worker), request(std::move(request)) {}
   Status openKernel();
+  /// The reply to a request, or none with `why` if the worker was lost twice.
+  Result<std::optional<Json>>
+  ask(const char *type, const ArtifactRequest &asked, std::string &why);
   Result<Measurement> measure(const char *type, const ArtifactRequest &asked);
 
   Worker &worker;

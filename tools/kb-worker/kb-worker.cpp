@@ -22,9 +22,10 @@ using namespace kernelbrain::evaluate;
 static const char usage[] =
     R"(usage: kb-worker [options]
 
-Checks and times kernels on this host: requests on standard input, replies on
+Checks and times kernels on this machine: requests on standard input, replies on
 standard output (docs/Protocols.md).
 
+  --device=host|cuda[:N]   what kernels are for: this host, or GPU N [host]
   --lease-file=FILE        lock that keeps timings apart
                            [/tmp/kernelbrain-timing.lock]
   --memory-bytes=N         what a kernel may allocate [4294967296]
@@ -58,6 +59,15 @@ static bool parseNumber(const std::string &text, double &number) {
   return !text.empty() && *end == 0 && number >= 0;
 }
 
+/// "host" is -1, "cuda" the first GPU.
+static bool parseDevice(const std::string &text, int &device) {
+  double number = 0;
+  if (text.rfind("cuda:", 0) == 0 && !parseNumber(text.substr(5), number))
+    return false;
+  device = text == "host" ? -1 : int(number);
+  return text == "host" || text == "cuda" || text.rfind("cuda:", 0) == 0;
+}
+
 static bool parse(int argc, char **argv, Options &options) {
   for (int k = 1; k < argc; ++k) {
     std::string argument = argv[k], value;
@@ -77,6 +87,8 @@ static bool parse(int argc, char **argv, Options &options) {
       good = parseNumber(value, number);
       options.runner.addressSpaceBytes = int64_t(number);
       options.checker.runner.memoryBytes = int64_t(number);
+    } else if (takes(argument, "--device", value)) {
+      good = parseDevice(value, options.runner.device);
     } else if (takes(argument, "--call-deadline-ms", value)) {
       good = parseNumber(value, number);
       options.checker.callDeadlineMs = int64_t(number);
@@ -125,5 +137,11 @@ int main(int argc, char **argv) {
     return 1;
   }
   options.checker.runner.program.assign(self, size_t(length));
+  if (options.runner.device >= 0)
+    if (Status status = chooseGpu(options.checker, options.runner.device);
+        !status) {
+      std::cerr << "kb-worker: " << status.error().message << "\n";
+      return 1;
+    }
   return serveWorker(options.checker, STDIN_FILENO, STDOUT_FILENO);
 }

@@ -11,7 +11,7 @@ namespace kernelbrain::evaluate {
 
 Artifact compileFixture(const TemporaryFolder &folder,
                         const std::string &source, const std::string &variant,
-                        const Manifest &manifest) {
+                        const Manifest &manifest, const std::string &flags) {
   std::string stem =
       folder.path + "/" + source + (variant.empty() ? "" : "-" + variant);
   // A JSON string's escapes are those of a C string.
@@ -22,12 +22,32 @@ Artifact compileFixture(const TemporaryFolder &folder,
                         " -O2 -shared -fPIC -fvisibility=hidden -w " +
                         (variant.empty() ? "" : "-D" + variant + " ") + "-o " +
                         stem + ".so " + KB_FIXTURES_DIR "/" + source + ".c " +
-                        stem + "-manifest.c -lm";
+                        stem + "-manifest.c -lm " + flags;
   if (std::system(command.c_str()) != 0) {
     std::fprintf(stderr, "failed: %s\n", command.c_str());
     std::abort();
   }
   return {stem + ".so", manifest};
+}
+
+Artifact compileGpuFixture(const TemporaryFolder &folder,
+                           const std::string &source,
+                           const std::string &variant, Manifest manifest) {
+  manifest.target = {{"kind", "cuda"}, {"chip", "emulated"}};
+  std::string image = folder.path + "/" + source + variant + "-image.so";
+  std::string command =
+      std::string(KB_TEST_C_COMPILER) +
+      " -O2 -shared -fPIC -fvisibility=hidden -w -DDEVICE_IMAGE " +
+      (variant.empty() ? "" : "-D" + variant + " ") +
+      "-I" KB_INCLUDE_DIR " -o " + image + " " KB_FIXTURES_DIR "/" + source +
+      ".c -lm";
+  if (std::system(command.c_str()) != 0) {
+    std::fprintf(stderr, "failed: %s\n", command.c_str());
+    std::abort();
+  }
+  return compileFixture(folder, source, variant, manifest,
+                        "-I" KB_INCLUDE_DIR " -DIMAGE='\"" + image +
+                            "\"' " KB_CUDA_RUNTIME);
 }
 
 static Argument tensor(ElementType type, std::vector<int64_t> shape,

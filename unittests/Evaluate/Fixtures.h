@@ -18,7 +18,13 @@ namespace kernelbrain::evaluate {
 /// the compiler fails.
 Artifact compileFixture(const TemporaryFolder &folder,
                         const std::string &source, const std::string &variant,
-                        const Manifest &manifest);
+                        const Manifest &manifest,
+                        const std::string &flags = "");
+/// The same for the emulated GPU: the device image first, then the host
+/// function that holds it.
+Artifact compileGpuFixture(const TemporaryFolder &folder,
+                           const std::string &source,
+                           const std::string &variant, Manifest manifest);
 
 /// The kernels of Norm.c and Gather.c and their manifests; with `promoted`, of
 /// the f64 reference.

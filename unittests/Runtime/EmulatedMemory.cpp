@@ -107,14 +107,16 @@ int loadImage(const void *data, void *&library) {
       break;
     written += size_t(count);
   }
-  std::string path = "/proc/self/fd/" + std::to_string(file);
+  // The loader takes one name for one library, and numbers come again: the
+  // slashes make a new name of them.
+  static size_t images = 0;
+  std::string path =
+      "/proc/self/fd" + std::string(++images, '/') + std::to_string(file);
   library = written == bytes ? ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)
                              : nullptr;
   if (!library)
     std::fprintf(stderr, "emulated GPU: cannot load an image: %s\n",
                  written == bytes ? ::dlerror() : "no memory file");
-  // The next image may get the same number, and the loader tells files apart by
-  // their inodes.
   if (file >= 0)
     ::close(file);
   if (!library)

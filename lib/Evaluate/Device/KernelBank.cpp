@@ -117,7 +117,8 @@ KernelBank::build(const CheckerOptions &options, const KernelRequest &request,
       largest.push_back(std::max<int64_t>(hint + 1, 64));
     slots.push_back({bytesOf(argument, argument.type, largest),
                      argument.alignment,
-                     /*misaligned=*/argument.isOutput});
+                     /*misaligned=*/argument.isOutput,
+                     /*centered=*/options.gpu ? 256 : 64});
   }
   // Without slots it cannot fail for want of memory.
   Result<SharedBuffers> none = SharedBuffers::create({});
@@ -256,7 +257,7 @@ Status KernelBank::runReference(BankSet &set, Source &reference, Use use) {
   double perturbation = use == Use::Reference ? 0
                         : use == Use::Lower   ? 1
                                               : conditioning;
-  std::vector<int64_t> offsets;
+  std::vector<int64_t> offsets, sizes;
   const std::vector<Argument> &types = reference.manifest.arguments;
   auto bytes = [&](size_t k) {
     return bytesOf(kernel().arguments[k], types[k].type, set.inputs.dims);
@@ -264,6 +265,7 @@ Status KernelBank::runReference(BankSet &set, Source &reference, Use use) {
   for (size_t k = 0; k < types.size(); ++k) {
     offsets.push_back(
         reference.buffers.offsetOf(k, bytes(k), Placement::Centered));
+    sizes.push_back(bytes(k));
     const Argument &argument = kernel().arguments[k];
     if (!argument.isOutput)
       fillInput(set.inputs, k, argument, types[k].type,
@@ -273,8 +275,9 @@ Status KernelBank::runReference(BankSet &set, Source &reference, Use use) {
                 reference.buffers.data(k, bytes(k), Placement::Centered));
   }
   std::string reason;
-  Result<RunReply> run =
-      reference.run({{"offsets", offsets}, {"dims", set.inputs.dims}}, reason);
+  Result<RunReply> run = reference.run(
+      {{"offsets", offsets}, {"bytes", sizes}, {"dims", set.inputs.dims}},
+      reason);
   if (!run)
     return run.error();
   if (!reason.empty())

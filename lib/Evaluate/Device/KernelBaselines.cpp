@@ -7,6 +7,20 @@
 
 namespace kernelbrain::evaluate {
 
+/// A variant that takes this much longer than the baseline is of no use.
+int64_t KernelBank::patienceMs() const {
+  int64_t baselineMs = baselineNs() / 1000000;
+  if (!options.gpu)
+    return 1000 + 20 * baselineMs;
+  // The baseline of a GPU may be a hundred times slower than need be. Besides
+  // the call, code is loaded and arguments cross the bus.
+  int64_t bytes = 0;
+  for (size_t k = 0; k < kernel().arguments.size(); ++k)
+    bytes += argumentBytes(k, bankSets[0].inputs.dims);
+  return 2000 + bytes / 500000 +
+         std::min(20 * baselineMs, 2000 + 2 * baselineMs);
+}
+
 Status KernelBank::timeBaselines(Source &first) {
   const InputSet &set = bankSets[0].inputs;
   drawInputs(set, Placement::Centered);
@@ -36,9 +50,7 @@ Status KernelBank::timeBaselines(Source &first) {
   reply.baseline =
       std::min_element(reply.timesNs.begin(), reply.timesNs.end()) -
       reply.timesNs.begin();
-  // A variant that takes this much longer than the baseline is of no use.
-  deadlineMs = options.callDeadlineMs ? options.callDeadlineMs
-                                      : 1000 + 20 * baselineNs() / 1000000;
+  deadlineMs = options.callDeadlineMs ? options.callDeadlineMs : patienceMs();
   return {};
 }
 
@@ -91,7 +103,9 @@ Status KernelBank::addViolatingSet(Source &baseline) {
   Result<RunReply> run = runOn(set.inputs, baseline, reason);
   if (!run)
     return run.error();
-  if (run->signal == SIGABRT)
+  // On a GPU a failed assertion is an error of the device.
+  bool aborts = options.gpu ? !reason.empty() : run->signal == SIGABRT;
+  if (aborts)
     bankSets.push_back(std::move(set));
   else
     reply.notes.push_back(

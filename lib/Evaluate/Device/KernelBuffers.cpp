@@ -55,7 +55,11 @@ void KernelBank::poison(const InputSet &set, Placement placement,
 
 Json KernelBank::callOf(const InputSet &set, Placement placement,
                         int64_t workspace0, int64_t workspace1) const {
+  std::vector<int64_t> bytes;
+  for (size_t k = 0; k < kernel().arguments.size(); ++k)
+    bytes.push_back(argumentBytes(k, set.dims));
   return {{"offsets", offsets(set, placement)},
+          {"bytes", bytes},
           {"dims", set.dims},
           {"workspace", {workspace0, workspace1}}};
 }

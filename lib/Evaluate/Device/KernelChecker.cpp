@@ -16,8 +16,10 @@ namespace {
 /// One variant in one runner.
 class VariantRun {
 public:
-  VariantRun(const CheckerOptions &options, KernelBank &bank)
-      : options(options), bank(bank) {}
+  /// `runner`: one that may be used once more, or none.
+  VariantRun(const CheckerOptions &options, KernelBank &bank,
+             std::optional<RunnerProcess> &runner)
+      : options(options), bank(bank), runner(runner) {}
 
   /// Starts a runner with `paths` in its slots.
   Outcome start(const std::vector<std::string> &paths, bool allowFork);
@@ -41,7 +43,7 @@ private:
 
   const CheckerOptions &options;
   KernelBank &bank;
-  std::optional<RunnerProcess> runner;
+  std::optional<RunnerProcess> &runner;
   Manifest manifests[2];
   bool isRewritten = false;     ///< the variant, in the last slot
   std::vector<uint64_t> hashes; ///< of the inputs of the set in the buffers
@@ -51,11 +53,18 @@ private:
 
 Outcome VariantRun::start(const std::vector<std::string> &paths,
                           bool allowFork) {
-  Result<RunnerProcess> started =
-      RunnerProcess::start(options.runner, bank.buffers(), paths, allowFork);
-  if (!started)
-    return Outcome::fault(started.error());
-  runner = std::move(*started);
+  bool again = runner && std::all_of(paths.begin(), paths.end(),
+                                     [&](const std::string &path) {
+                                       return runner->canLoad(path);
+                                     });
+  if (!again) {
+    runner.reset(); // its memory is free before the next one takes some
+    Result<RunnerProcess> started =
+        RunnerProcess::start(options.runner, bank.buffers(), paths, allowFork);
+    if (!started)
+      return Outcome::fault(started.error());
+    runner = std::move(*started);
+  }
   for (size_t slot = 0; slot < paths.size(); ++slot) {
     Outcome loaded = runner->load(int(slot), paths[slot], manifests[slot]);
     if (!loaded)
@@ -219,6 +228,8 @@ Outcome VariantRun::checkViolating(const BankSet &set) {
   call["fork"] = true;
   RunReply reply;
   Outcome outcome = runner->run(call, bank.callDeadlineMs(), reply);
+  if (options.gpu && outcome.disposition == Disposition::Crashed)
+    return {};
   if (!outcome)
     return outcome;
   bool failed = reply.signal == SIGABRT || reply.signal == SIGILL ||
@@ -272,11 +283,24 @@ static Measurement finished(Measurement measurement, const Outcome &outcome) {
   return measurement;
 }
 
+/// A context on a GPU takes up to a second to make: a runner in which nothing
+/// failed is used again there. Elsewhere each request has its own.
+void KernelChecker::endRequest(const Measurement &measurement) {
+  if (!options.gpu || !isCorrect(measurement.disposition))
+    runner.reset();
+}
+
 Measurement KernelChecker::check(const std::string &artifact) {
+  Measurement measurement = checkSets(artifact);
+  endRequest(measurement);
+  return measurement;
+}
+
+Measurement KernelChecker::checkSets(const std::string &artifact) {
   Measurement measurement;
   measurement.rung = 2;
   measurement.details = Json::object();
-  VariantRun variant(options, *bank);
+  VariantRun variant(options, *bank, runner);
   Outcome outcome = variant.start({artifact}, bank->kernel().asserts);
   Json sets = Json::object();
   const std::vector<BankSet> &all = bank->sets();
@@ -328,10 +352,17 @@ static void describeTiming(Measurement &measurement,
 
 Measurement KernelChecker::time(const std::string &artifact,
                                 const std::string &against, bool full) {
+  Measurement measurement = timeAgainst(artifact, against, full);
+  endRequest(measurement);
+  return measurement;
+}
+
+Measurement KernelChecker::timeAgainst(const std::string &artifact,
+                                       const std::string &against, bool full) {
   Measurement measurement;
   measurement.rung = full ? 4 : 3;
   measurement.details = Json::object();
-  VariantRun variant(options, *bank);
+  VariantRun variant(options, *bank, runner);
   Outcome outcome = variant.start({against, artifact}, bank->kernel().asserts);
   TimingSummary summary;
   if (outcome)
@@ -354,8 +385,10 @@ Measurement KernelChecker::time(const std::string &artifact,
   double bytes = 0;
   for (size_t k = 0; k < bank->kernel().arguments.size(); ++k)
     bytes += double(bank->argumentBytes(k, set.inputs.dims));
-  double floor = physicalFloorNs(bytes, lastLevelCacheBytes(options),
-                                 options.peakBytesPerSecond);
+  double floor = options.gpu
+                     ? options.gpu->leastNs(bytes)
+                     : physicalFloorNs(bytes, lastLevelCacheBytes(options),
+                                       options.peakBytesPerSecond);
   if (double(summary.bNs) < floor)
     return finished(measurement,
                     {Disposition::Suspicious,
@@ -373,7 +406,7 @@ Measurement KernelChecker::time(const std::string &artifact,
 Measurement KernelChecker::verify(const std::string &verified) {
   Measurement measurement;
   measurement.rung = 6;
-  VariantRun variant(options, *bank);
+  VariantRun variant(options, *bank, runner);
   Outcome outcome = variant.start({verified}, /*allowFork=*/true);
   // Where accesses go depends on the sizes and on integers.
   const std::vector<int64_t> *last = nullptr;
@@ -395,6 +428,7 @@ Measurement KernelChecker::accept(const std::string &artifact,
   KernelRequest request = bank->asked();
   request.seed = seed;
   request.allowanceMs *= 4; // for all kinds of inputs
+  runner.reset();
   Measurement measurement;
   measurement.rung = 6;
   Result<std::unique_ptr<KernelBank>> fresh =

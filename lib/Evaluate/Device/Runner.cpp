@@ -2,6 +2,7 @@
 
 #include "kernelbrain/Evaluate/Device/Runner.h"
 
+#include "CudaDevice.h"
 #include "RunnerCalls.h"
 
 #include "kernelbrain/Evaluate/Device/Sandbox.h"
@@ -36,15 +37,18 @@ private:
   struct Loaded {
     void *library = nullptr;
     int32_t (*invoke)(void **) = nullptr;
+    bool onDevice = false; ///< it takes device pointers
   };
 
   Json answer(const Json &request);
   Json map(const Json &request);
   Json load(const Json &request);
   Json run(const Json &request);
+  Json runOnDevice(const Json &request, const Call &call);
   Json runInChild(const Call &call);
   Json callFunction(const Json &request);
   Json time(const Json &request);
+  Status openDevice(const Json &forbidden, SandboxOptions &sandbox);
   /// The call of a kernel that `request` describes, for `slot`.
   Result<Call> kernelCall(const Json &request, size_t slot);
   Result<ProgramCall> programCall(const Json &request, size_t slot);
@@ -56,6 +60,7 @@ private:
   char *base = nullptr;
   int64_t bytes = 0;
   Loaded slots[2];
+  std::unique_ptr<CudaDevice> device;
   void *workspaces[2] = {};
   int64_t workspaceBytes[2] = {};
 };
@@ -65,6 +70,38 @@ Json failed(const std::string &reason) {
 }
 
 } // namespace
+
+/// Where kb-worker is installed with its libraries, and in a build tree.
+static std::string runtimeLibrary() {
+  char self[PATH_MAX];
+  ssize_t length = ::readlink("/proc/self/exe", self, sizeof self);
+  std::string path(self, size_t(std::max<ssize_t>(length, 0)));
+  return path.substr(0, path.rfind('/') + 1) +
+         "../lib/libKernelBrainCudaRuntime.so";
+}
+
+/// All that needs rights which the sandbox takes is done before.
+Status Runner::openDevice(const Json &forbidden, SandboxOptions &sandbox) {
+  Result<std::unique_ptr<CudaDevice>> opened = CudaDevice::open(options.device);
+  if (!opened)
+    return opened.error();
+  device = std::move(*opened);
+  if (Status status =
+          device->mirror(base, forbidden.get<std::vector<int64_t>>());
+      !status)
+    return status;
+  // Artifacts name it; one that is loaded is not looked for again. Where it is
+  // not, they find their own.
+  ::dlopen(runtimeLibrary().c_str(), RTLD_NOW | RTLD_LOCAL);
+  sandbox.useGpu = true;
+  sandbox.readable.push_back(device->driverFolder());
+  // The driver reserves address space for all there is, has threads of its own,
+  // and the emulated one loads its code from memory files.
+  sandbox.addressSpaceBytes = 0;
+  sandbox.allowThreads = true;
+  sandbox.allowMemoryFiles = device->isEmulated();
+  return {};
+}
 
 Json Runner::map(const Json &request) {
   bytes = getIntegerOr(request, "bytes", 0);
@@ -87,7 +124,22 @@ Json Runner::map(const Json &request) {
   sandbox.addressSpaceBytes = options.addressSpaceBytes;
   sandbox.allowFork = options.allowFork;
   sandbox.allowThreads = options.threads > 1;
+  if (options.device >= 0)
+    if (Status status = openDevice(request["forbidden"], sandbox); !status)
+      return failed(status.error().message);
   return {{"type", "mapped"}, {"sandbox", enterSandbox(sandbox)}};
+}
+
+/// Kernels for GPUs do, and programs that say so.
+static bool takesDevicePointers(const char *text) {
+  Result<Json> manifest = parseJson(text);
+  if (!manifest || !manifest->is_object())
+    return false;
+  if (getStringOr(*manifest, "kind", "") == "program")
+    return getStringOr(manifest->value("features", Json::object()), "placement",
+                       "") == "device";
+  return getStringOr(manifest->value("target", Json::object()), "kind", "") ==
+         "cuda";
 }
 
 Json Runner::load(const Json &request) {
@@ -108,6 +160,9 @@ Json Runner::load(const Json &request) {
   slots[slot].library = library;
   slots[slot].invoke =
       reinterpret_cast<int32_t (*)(void **)>(::dlsym(library, "kb_invoke"));
+  slots[slot].onDevice = takesDevicePointers(manifest);
+  if (slots[slot].onDevice && !device)
+    return failed("'" + path + "' is for a GPU, which is not in use");
   return {{"type", "loaded"}, {"manifest", std::string(manifest)}};
 }
 
@@ -120,6 +175,11 @@ Result<Runner::Loaded *> Runner::loaded(size_t slot) {
 /// A workspace ends, within its alignment, at a page that cannot be touched,
 /// and follows another one.
 bool Runner::allocateWorkspace(size_t slot, int64_t size) {
+  if (slots[slot].onDevice) {
+    workspaces[slot] = device->allocate(size);
+    workspaceBytes[slot] = size;
+    return workspaces[slot];
+  }
   constexpr int64_t page = 4096, alignment = 64;
   int64_t room = (size + page - 1) / page * page;
   void *mapped = ::mmap(nullptr, room + 2 * page, PROT_NONE,
@@ -142,17 +202,22 @@ Result<Call> Runner::kernelCall(const Json &request, size_t slot) {
     return artifact.error();
   if (!(*artifact)->invoke)
     return Error{"the artifact has no symbol 'kb_invoke'"};
+  bool onDevice = (*artifact)->onDevice;
   std::vector<void *> words;
-  for (const Json &offset : request["offsets"])
-    words.push_back(base + offset.get<int64_t>());
+  for (const Json &json : request["offsets"]) {
+    auto offset = json.get<int64_t>();
+    words.push_back(onDevice ? device->address(offset) : base + offset);
+  }
   for (const Json &extent : request["dims"])
     words.push_back(reinterpret_cast<void *>(extent.get<int64_t>()));
   int64_t size = request["workspace"].at(slot).get<int64_t>();
   if (size != workspaceBytes[slot] && !allocateWorkspace(slot, size))
     return Error{"cannot allocate the workspace"};
-  if (size > 0)
-    std::memset(workspaces[slot], int(getIntegerOr(request, "poison", 255)),
-                size);
+  int poison = int(getIntegerOr(request, "poison", 255));
+  if (size > 0 && onDevice)
+    device->fill(workspaces[slot], poison, size);
+  else if (size > 0)
+    std::memset(workspaces[slot], poison, size);
   words.push_back(size > 0 ? workspaces[slot] : nullptr);
   words.push_back(nullptr); // the stream
   auto *invoke = (*artifact)->invoke;
@@ -219,11 +284,46 @@ Json Runner::runInChild(const Call &call) {
   return reply;
 }
 
+Json Runner::runOnDevice(const Json &request, const Call &call) {
+  std::vector<Stretch> stretches = stretchesOf(request);
+  Sample sample;
+  CudaDevice::Timer timer(*device);
+  std::vector<int64_t> ns;
+  int32_t &status = sample.status;
+  for (const Stretch &stretch : stretches)
+    if (!status)
+      status = device->upload(stretch.offset, stretch.bytes);
+  if (!status)
+    status = timer.start();
+  if (!status)
+    status = call();
+  int32_t after = timer.stop();
+  if (!after)
+    after = device->synchronize();
+  // A kernel that declined has nothing in the stream, and nothing is wrong.
+  if (!status || (status == 1 && after))
+    status = after;
+  for (const Stretch &stretch : stretches)
+    if (status <= 1)
+      after = device->download(stretch.offset, stretch.bytes);
+  if (!after)
+    after = device->synchronize();
+  if (!status)
+    status = after;
+  if (!status && !timer.read(ns))
+    sample.wallNs = sample.cpuNs = ns[0];
+  Json reply = ran(sample, 0);
+  reply["output"] = status ? device->message(status) : "";
+  return reply;
+}
+
 Json Runner::run(const Json &request) {
-  Result<Call> call =
-      kernelCall(request, size_t(getIntegerOr(request, "slot", 0)));
+  auto slot = size_t(getIntegerOr(request, "slot", 0));
+  Result<Call> call = kernelCall(request, slot);
   if (!call)
     return failed(call.error().message);
+  if (slots[slot].onDevice)
+    return runOnDevice(request, *call);
   if (getBoolOr(request, "fork", false))
     return runInChild(*call);
   return ran(measure(*call, 1), 0);
@@ -267,7 +367,10 @@ Json Runner::time(const Json &request) {
   if (!a || !b)
     return failed((a ? b : a).error().message);
   Call calls[2] = {*a, *b};
-  return timePairs(request, calls);
+  if (slots[0].onDevice != slots[1].onDevice)
+    return failed("one artifact is for a GPU, the other is not");
+  return slots[0].onDevice ? timePairsOnDevice(request, calls, *device)
+                           : timePairs(request, calls);
 }
 
 Json Runner::answer(const Json &request) {

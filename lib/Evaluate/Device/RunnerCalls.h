@@ -27,6 +27,21 @@ Sample measure(const Call &call, int64_t count);
 /// The reply is `timed`, or `ran` for the first call with a bad status.
 Json timePairs(const Json &request, const Call calls[2]);
 
+/// A piece of the shared buffers.
+struct Stretch {
+  int64_t offset, bytes;
+};
+/// The arguments of a kernel call with what surrounds them, up to a page on
+/// each side: where guard zones are.
+std::vector<Stretch> stretchesOf(const Json &request);
+
+class CudaDevice;
+/// As timePairs(), on a GPU: by its own clock, one call a sample, the
+/// second-level cache flushed before each. A round is enqueued as a whole, so
+/// that the device does not wait for the host.
+Json timePairsOnDevice(const Json &request, const Call calls[2],
+                       CudaDevice &device);
+
 /// A call of a program's function `address` over memref descriptors, as
 /// described by `arguments` and `results` of `request`.
 class ProgramCall {

@@ -3,6 +3,7 @@
 #include "kernelbrain/Evaluate/Device/RunnerProcess.h"
 
 #include "kernelbrain/Evaluate/Device/Clock.h"
+#include "kernelbrain/Runtime/CudaDriver.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -13,8 +14,34 @@ namespace kernelbrain::evaluate {
 
 /// Starting and mapping hundreds of MiB on a busy machine takes long at most.
 static constexpr int64_t startDeadlineMs = 20000, loadDeadlineMs = 10000;
+/// A GPU that is used by nobody, or has a kernel to end first, takes seconds.
+static constexpr int64_t deviceStartDeadlineMs = 60000;
 /// A runner has no reason to answer more than this.
 static constexpr size_t maxReplyBytes = 8 << 20;
+
+Outcome outcomeOfStatus(int32_t status, const std::string &message) {
+  int error = status - 1000;
+  // Too many threads or too much shared memory is an invalid value.
+  if (error == cuda::InvalidValue || error == cuda::OutOfMemory ||
+      error == cuda::LaunchOutOfResources)
+    return {Disposition::OutOfResources, "the GPU refuses it: " + message};
+  // Errors in device code, which end the context.
+  if (error >= cuda::IllegalAddress && error <= cuda::LaunchFailed)
+    return {Disposition::Crashed, "on the GPU: " + message};
+  return {Disposition::LaunchFailed,
+          message + " (status " + std::to_string(status) + ")"};
+}
+
+static std::string folderOf(const std::string &path) {
+  size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "." : path.substr(0, slash + 1);
+}
+
+bool RunnerProcess::canLoad(const std::string &path) const {
+  constexpr int mostLoads = 256;
+  return loads < mostLoads && std::find(readable.begin(), readable.end(),
+                                        folderOf(path)) != readable.end();
+}
 
 Result<RunnerProcess>
 RunnerProcess::start(const RunnerSetup &setup, const SharedBuffers &buffers,
@@ -24,23 +51,30 @@ RunnerProcess::start(const RunnerSetup &setup, const SharedBuffers &buffers,
   options.arguments = {setup.program, "--run",
                        "--memory-bytes=" + std::to_string(setup.memoryBytes),
                        "--threads=" + std::to_string(setup.threads)};
+  if (setup.device >= 0)
+    options.arguments.push_back("--device=cuda:" +
+                                std::to_string(setup.device));
   if (allowFork)
     options.arguments.push_back("--allow-fork");
+  std::vector<std::string> readable;
   for (const std::string &artifact : artifacts)
     if (!artifact.empty())
-      options.arguments.push_back("--readable=" + artifact);
+      readable.push_back(setup.device >= 0 ? folderOf(artifact) : artifact);
+  for (const std::string &path : readable)
+    options.arguments.push_back("--readable=" + path);
   options.inheritStderr = false;
   options.inherited = buffers.fd();
   Result<Subprocess> process = Subprocess::start(options);
   if (!process)
     return process.error();
-  RunnerProcess runner(std::move(*process));
-  runner.allowedThreads = setup.threads;
+  RunnerProcess runner(std::move(*process), setup);
+  runner.readable = std::move(readable);
   Json reply;
-  Outcome mapped = runner.ask({{"type", "map"},
-                               {"bytes", buffers.size()},
-                               {"forbidden", buffers.forbiddenPages()}},
-                              startDeadlineMs, reply);
+  Outcome mapped = runner.ask(
+      {{"type", "map"},
+       {"bytes", buffers.size()},
+       {"forbidden", buffers.forbiddenPages()}},
+      setup.device >= 0 ? deviceStartDeadlineMs : startDeadlineMs, reply);
   if (!mapped)
     return Error{"the runner did not start: " + mapped.reason};
   runner.measures = reply["sandbox"].get<std::vector<std::string>>();
@@ -102,6 +136,7 @@ Outcome RunnerProcess::ask(const Json &request, int64_t deadlineMs,
 Outcome RunnerProcess::load(int slot, const std::string &path,
                             Manifest &manifest) {
   Json reply;
+  ++loads;
   Outcome outcome = ask({{"type", "load"}, {"slot", slot}, {"path", path}},
                         loadDeadlineMs, reply);
   if (!outcome)
@@ -129,6 +164,8 @@ Outcome RunnerProcess::run(Json request, int64_t deadlineMs, RunReply &reply) {
   reply.output = getStringOr(json, "output", "");
   reply.wallNs = getIntegerOr(json, "wall_ns", 0);
   reply.cpuNs = getIntegerOr(json, "cpu_ns", 0);
+  if (device >= 0 && reply.status > 1000)
+    return outcomeOfStatus(reply.status, reply.output);
   return {};
 }
 

@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
+#include <cstring>
+#include <dirent.h>
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -35,7 +37,42 @@ struct LandlockRules {
 };
 } // namespace
 
-static bool restrictFiles(const std::vector<std::string> &readable) {
+/// What the CUDA driver reads once it runs.
+static constexpr const char *driverReads[] = {"/proc/self",
+                                              "/proc/driver/nvidia",
+                                              "/proc/devices",
+                                              "/proc/cpuinfo",
+                                              "/proc/meminfo",
+                                              "/proc/sys/vm",
+                                              "/sys",
+                                              "/etc",
+                                              "/usr/share/nvidia",
+                                              "/usr/local/cuda"};
+
+/// NVIDIA's character devices.
+static std::vector<std::string> gpuDevices() {
+  std::vector<std::string> paths = {"/dev/null"};
+  if (DIR *folder = ::opendir("/dev")) {
+    while (dirent *entry = ::readdir(folder))
+      if (std::strncmp(entry->d_name, "nvidia", 6) == 0)
+        paths.push_back(std::string("/dev/") + entry->d_name);
+    ::closedir(folder);
+  }
+  return paths;
+}
+
+static void allowPath(int ruleset, const std::string &path, uint64_t access) {
+  landlock_path_beneath_attr beneath{};
+  beneath.allowed_access = access;
+  beneath.parent_fd = ::open(path.c_str(), O_PATH | O_CLOEXEC);
+  if (beneath.parent_fd < 0)
+    return; // what is not there need not be allowed
+  ::syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH,
+            &beneath, 0);
+  ::close(beneath.parent_fd);
+}
+
+static bool restrictFiles(const SandboxOptions &options) {
   long version = ::syscall(SYS_landlock_create_ruleset, nullptr, 0,
                            LANDLOCK_CREATE_RULESET_VERSION);
   if (version < 1)
@@ -54,15 +91,15 @@ static bool restrictFiles(const std::vector<std::string> &readable) {
   int ruleset = int(::syscall(SYS_landlock_create_ruleset, &rules, size, 0));
   if (ruleset < 0)
     return false;
-  for (const std::string &path : readable) {
-    landlock_path_beneath_attr beneath{};
-    beneath.allowed_access = LANDLOCK_ACCESS_FS_READ_FILE;
-    beneath.parent_fd = ::open(path.c_str(), O_PATH | O_CLOEXEC);
-    if (beneath.parent_fd < 0)
-      continue; // what is not there need not be allowed
-    ::syscall(SYS_landlock_add_rule, ruleset, LANDLOCK_RULE_PATH_BENEATH,
-              &beneath, 0);
-    ::close(beneath.parent_fd);
+  for (const std::string &path : options.readable)
+    allowPath(ruleset, path, LANDLOCK_ACCESS_FS_READ_FILE);
+  if (options.useGpu) {
+    for (const char *path : driverReads)
+      allowPath(ruleset, path, LANDLOCK_ACCESS_FS_READ_FILE);
+    uint64_t use = LANDLOCK_ACCESS_FS_READ_FILE | LANDLOCK_ACCESS_FS_WRITE_FILE;
+    constexpr uint64_t deviceControl = uint64_t(1) << 15;
+    for (const std::string &path : gpuDevices())
+      allowPath(ruleset, path, version >= 5 ? use | deviceControl : use);
   }
   bool done = ::syscall(SYS_landlock_restrict_self, ruleset, 0) == 0;
   ::close(ruleset);
@@ -76,21 +113,23 @@ static bool restrictFiles(const std::vector<std::string> &readable) {
 #ifdef __x86_64__
 /// A deny list: a library may need any harmless call, and files are ruled by
 /// Landlock. Denied calls fail with EPERM so that the caller can go on.
-static bool restrictCalls(bool allowFork, bool allowThreads) {
+static bool restrictCalls(const SandboxOptions &options) {
   std::vector<uint32_t> denied = {
-      SYS_socket,       SYS_socketpair,  SYS_connect,
-      SYS_bind,         SYS_ptrace,      SYS_process_vm_readv,
-      SYS_mount,        SYS_unshare,     SYS_process_vm_writev,
-      SYS_setns,        SYS_bpf,         SYS_io_uring_setup,
-      SYS_keyctl,       SYS_add_key,     SYS_request_key,
-      SYS_kill,         SYS_tkill,       SYS_pidfd_send_signal,
-      SYS_execve,       SYS_execveat,    SYS_perf_event_open,
-      SYS_pidfd_getfd,  SYS_prlimit64,   SYS_setrlimit,
-      SYS_memfd_create, SYS_userfaultfd, SYS_shmget,
-      SYS_setpgid,      SYS_setsid,      SYS_vfork,
-      SYS_chmod,        SYS_fchmod,      SYS_fchmodat};
-  if (!allowFork)
+      SYS_socket,      SYS_socketpair, SYS_connect,
+      SYS_bind,        SYS_ptrace,     SYS_process_vm_readv,
+      SYS_mount,       SYS_unshare,    SYS_process_vm_writev,
+      SYS_setns,       SYS_bpf,        SYS_io_uring_setup,
+      SYS_keyctl,      SYS_add_key,    SYS_request_key,
+      SYS_kill,        SYS_tkill,      SYS_pidfd_send_signal,
+      SYS_execve,      SYS_execveat,   SYS_perf_event_open,
+      SYS_pidfd_getfd, SYS_prlimit64,  SYS_setrlimit,
+      SYS_userfaultfd, SYS_shmget,     SYS_setpgid,
+      SYS_setsid,      SYS_vfork,      SYS_chmod,
+      SYS_fchmod,      SYS_fchmodat};
+  if (!options.allowFork)
     denied.push_back(SYS_fork);
+  if (!options.allowMemoryFiles)
+    denied.push_back(SYS_memfd_create);
   std::vector<sock_filter> program = {
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, arch)),
       BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_X86_64, 1, 0),
@@ -115,17 +154,17 @@ static bool restrictCalls(bool allowFork, bool allowThreads) {
   program.push_back(
       BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, args)));
   program.push_back(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_THREAD, 0, 1));
-  program.push_back(verdict(allowThreads));
+  program.push_back(verdict(options.allowThreads));
   program.push_back(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, CLONE_VM, 0, 1));
   program.push_back(verdict(false));
-  program.push_back(verdict(allowFork));
+  program.push_back(verdict(options.allowFork));
   program.push_back(BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW));
   sock_fprog filter{static_cast<unsigned short>(program.size()),
                     program.data()};
   return ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
 }
 #else
-static bool restrictCalls(bool, bool) { return false; }
+static bool restrictCalls(const SandboxOptions &) { return false; }
 #endif
 
 //===----------------------------------------------------------------------===//
@@ -149,12 +188,14 @@ static bool limit(__rlimit_resource resource, uint64_t value) {
   return ::setrlimit(resource, &limits) == 0;
 }
 
-static bool setLimits(int64_t addressSpaceBytes) {
-  bool done = limit(RLIMIT_CORE, 0) && limit(RLIMIT_FSIZE, 0) &&
-              limit(RLIMIT_NOFILE, 64);
+static bool setLimits(const SandboxOptions &options) {
+  // Memory files grow as others do.
+  bool done = limit(RLIMIT_CORE, 0) &&
+              (options.allowMemoryFiles || limit(RLIMIT_FSIZE, 0)) &&
+              limit(RLIMIT_NOFILE, options.useGpu ? 1024 : 64);
 #ifndef KB_HAS_ADDRESS_SANITIZER // which reserves terabytes
-  if (addressSpaceBytes > 0)
-    done &= limit(RLIMIT_AS, mappedBytes() + addressSpaceBytes);
+  if (options.addressSpaceBytes > 0)
+    done &= limit(RLIMIT_AS, mappedBytes() + options.addressSpaceBytes);
 #endif
   return done;
 }
@@ -162,11 +203,11 @@ static bool setLimits(int64_t addressSpaceBytes) {
 std::vector<std::string> enterSandbox(const SandboxOptions &options) {
   std::vector<std::string> measures;
   ::prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-  if (setLimits(options.addressSpaceBytes))
+  if (setLimits(options))
     measures.push_back("limits");
-  if (restrictFiles(options.readable))
+  if (restrictFiles(options))
     measures.push_back("landlock");
-  if (restrictCalls(options.allowFork, options.allowThreads))
+  if (restrictCalls(options))
     measures.push_back("seccomp");
   return measures;
 }

@@ -59,7 +59,8 @@ SharedBuffers::create(const std::vector<SlotRequest> &requests) {
     // Two pages of guard zone and up to one page of stagger.
     int64_t room = roundUp(request.capacity, pageBytes) + 3 * pageBytes +
                    (alignment > 64 ? roundUp(alignment, pageBytes) : 0);
-    buffers.slots.push_back({at, at + room, alignment, request.misaligned});
+    buffers.slots.push_back({at, at + room, alignment, request.misaligned,
+                             std::max(alignment, request.centered)});
     at += room + pageBytes;
   }
   buffers.bytes = at;
@@ -117,9 +118,8 @@ int64_t SharedBuffers::offsetOf(size_t index, int64_t count,
   }
   // Buffers that all start at the same offset in a page make loads and stores
   // of different buffers collide, which no allocator does: stagger them.
-  int64_t alignment = std::max<int64_t>(64, slot.alignment);
   int64_t stagger = int64_t(index * 13 + 1) * 64 % pageBytes;
-  return roundUp(slot.begin + pageBytes + stagger, alignment);
+  return roundUp(slot.begin + pageBytes + stagger, slot.centered);
 }
 
 void SharedBuffers::fillGuards(size_t index, int64_t count, Placement placement,

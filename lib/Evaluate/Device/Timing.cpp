@@ -127,10 +127,15 @@ struct Caps {
 /// Takes the samples out of a reply of the runner.
 Outcome readSamples(const Json &reply, std::vector<PairSample> &samples,
                     int64_t batches[2], int control) {
-  if (getStringOr(reply, "type", "") == "ran")
-    return {Disposition::LaunchFailed,
-            "status " + std::to_string(getIntegerOr(reply, "status", -1)) +
-                " while it was timed"};
+  if (getStringOr(reply, "type", "") == "ran") {
+    auto status = int32_t(getIntegerOr(reply, "status", -1));
+    Outcome outcome = {Disposition::LaunchFailed,
+                       "status " + std::to_string(status)};
+    if (status > 1000)
+      outcome = outcomeOfStatus(status, getStringOr(reply, "output", ""));
+    outcome.reason += " while it was timed";
+    return outcome;
+  }
   Outcome malformed = {Disposition::Crashed, "the runner's reply is malformed"};
   Result<Json> counts = getArray(reply, "batches"),
                rows = getArray(reply, "samples");

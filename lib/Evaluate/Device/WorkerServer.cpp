@@ -2,6 +2,8 @@
 
 #include "kernelbrain/Evaluate/Device/WorkerServer.h"
 
+#include "CudaDevice.h"
+
 #include "kernelbrain/Evaluate/Device/Bandwidth.h"
 #include "kernelbrain/Evaluate/Device/Clock.h"
 #include "kernelbrain/Evaluate/Device/KernelChecker.h"
@@ -77,8 +79,8 @@ Result<Json> Server::hello(const Json &request) {
   }
   return Json{{"type", "hello"},
               {"protocol", workerProtocolVersion},
-              {"device", deviceName()},
-              {"target", toJson(describeHost())}};
+              {"device", options.gpu ? options.gpuName : deviceName()},
+              {"target", toJson(options.gpu ? *options.gpu : describeHost())}};
 }
 
 Result<Json> Server::openKernel(const Json &json) {
@@ -157,6 +159,16 @@ Result<Json> Server::answer(const std::string &type, const Json &request) {
     return Json{{"type", "forget"}};
   }
   return Error{"unknown request '" + type + "'"};
+}
+
+Status chooseGpu(CheckerOptions &options, int ordinal) {
+  Result<CudaDescription> described = describeCuda(ordinal);
+  if (!described)
+    return described.error();
+  options.gpu = described->target;
+  options.gpuName = described->name;
+  options.runner.device = ordinal;
+  return {};
 }
 
 int serveWorker(const CheckerOptions &options, int input, int output) {

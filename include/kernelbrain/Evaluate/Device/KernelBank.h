@@ -4,6 +4,7 @@
 #ifndef KERNELBRAIN_EVALUATE_DEVICE_KERNELBANK_H
 #define KERNELBRAIN_EVALUATE_DEVICE_KERNELBANK_H
 
+#include "kernelbrain/Core/Target.h"
 #include "kernelbrain/Evaluate/Device/InputSets.h"
 #include "kernelbrain/Evaluate/Device/RunnerProcess.h"
 #include "kernelbrain/Evaluate/Device/Verdict.h"
@@ -11,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,9 @@ struct CheckerOptions {
   double peakBytesPerSecond = 460.8e9;
   double cacheBytes = 0;      ///< of the last level; 0: ask the system
   int64_t callDeadlineMs = 0; ///< of one call; 0: from the baseline's time
+  /// The GPU that kernels are for, and its name; none: this host.
+  std::optional<Target> gpu;
+  std::string gpuName;
 };
 
 /// One input set with what its outputs should be.
@@ -79,6 +84,7 @@ private:
   Status addSet(InputSet set, Source &baseline, Source &reference);
   Status addViolatingSet(Source &baseline);
   Status timeBaselines(Source &first);
+  int64_t patienceMs() const;
   Status findInsensitive(Source &baseline);
   /// Draws the inputs of `set`, poisons, and runs once; Source::run() says what
   /// `reason` is.

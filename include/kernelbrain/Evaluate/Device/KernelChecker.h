@@ -7,13 +7,15 @@
 #include "kernelbrain/Evaluate/Device/Timing.h"
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace kernelbrain::evaluate {
 
 /// The verdicts on variants of one kernel. Every request gets a runner of its
-/// own, so that nothing of a variant outlives it. Faults of the harness are
-/// measurements with HarnessFault.
+/// own, so that nothing of a variant outlives it; with a GPU, one in which
+/// nothing failed is used again for all but acceptance. Faults of the harness
+/// are measurements with HarnessFault.
 class KernelChecker {
 public:
   static Result<std::unique_ptr<KernelChecker>>
@@ -30,6 +32,10 @@ public:
                      const std::string &against, uint64_t seed);
 
 private:
+  Measurement checkSets(const std::string &artifact);
+  Measurement timeAgainst(const std::string &artifact,
+                          const std::string &against, bool full);
+  void endRequest(const Measurement &measurement);
   /// Runs `verified` once at each size; Passed unless it aborts or crashes.
   Measurement verify(const std::string &verified);
   KernelChecker(const CheckerOptions &options, std::unique_ptr<KernelBank> bank)
@@ -37,6 +43,7 @@ private:
 
   CheckerOptions options;
   std::unique_ptr<KernelBank> bank;
+  std::optional<RunnerProcess> runner;
 };
 
 } // namespace kernelbrain::evaluate

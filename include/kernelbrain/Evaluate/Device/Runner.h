@@ -6,12 +6,17 @@
 //
 // It speaks frames (Support/Frame.h) on standard input and output:
 //   map   {bytes, forbidden}                        -> mapped {sandbox}
-//   load  {slot, path}                              -> loaded {manifest} |
-//   failed run   {slot, offsets, dims, workspace, poison, fork}
-//                                 -> ran {status, signal, wall_ns, faults}
+//   load  {slot, path}            -> loaded {manifest} | failed
+//   run   {slot, offsets, bytes, dims, workspace, poison, fork}
+//                                 -> ran {status, signal, wall_ns, faults,
+//                                         output}
 //   call  {slot, function, arguments, results, area, room} -> called {results}
 //   time  {slots, pairs, batches, control, seed} and the members of `run`, or
 //         of `call`               -> timed {batches, samples, total_ns}
+//
+// With a GPU the buffers have a mirror in its memory. Artifacts for it get
+// addresses there; before a run the arguments and their guard zones are copied
+// in, after it they are copied out.
 //
 //===----------------------------------------------------------------------===//
 
@@ -30,6 +35,7 @@ struct RunnerOptions {
   int64_t addressSpaceBytes = 0; ///< beyond the shared buffers
   bool allowFork = false;        ///< for runs that are expected to abort
   int64_t threads = 1;           ///< that code may use
+  int device = -1;               ///< the GPU; negative: none
 };
 
 /// Serves requests until end of file; returns the exit status of the process.

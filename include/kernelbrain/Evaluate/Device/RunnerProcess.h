@@ -26,25 +26,32 @@ struct Outcome {
   }
 };
 
+/// What a failed call on a GPU says about the code: `status` is 1000 and the
+/// driver's error.
+Outcome outcomeOfStatus(int32_t status, const std::string &message);
+
 /// Where runners come from and what they may.
 struct RunnerSetup {
   std::string program;                    ///< path of kb-worker
   int64_t memoryBytes = int64_t(4) << 30; ///< beyond the shared buffers
   int64_t threads = 1;                    ///< that code may use
+  int device = -1;                        ///< the GPU; negative: the host
 };
 
 struct RunReply {
   int32_t status = 0;
-  int signal = 0;     ///< of a run in a child
-  std::string output; ///< the beginning of what the child printed
+  int signal = 0; ///< of a run in a child
+  /// The beginning of what the child printed; of a run on a GPU that failed,
+  /// the driver's words.
+  std::string output;
   int64_t wallNs = 0, cpuNs = 0;
 };
 
 /// One runner. A runner that died or was killed answers nothing any more.
 class RunnerProcess {
 public:
-  /// Starts a runner that shares `buffers` and may read the folders of
-  /// `artifacts`.
+  /// Starts a runner that shares `buffers` and may read `artifacts`; one with a
+  /// GPU their whole folders, since it is kept for others.
   static Result<RunnerProcess> start(const RunnerSetup &setup,
                                      const SharedBuffers &buffers,
                                      const std::vector<std::string> &artifacts,
@@ -62,15 +69,23 @@ public:
   const std::vector<std::string> &sandbox() const { return measures; }
   pid_t pid() const { return process.pid(); }
   int64_t threads() const { return allowedThreads; }
+  /// Whether it may read the artifact at `path`. One that has loaded very many
+  /// is worn out: they stay in its memory and in the GPU's.
+  bool canLoad(const std::string &path) const;
 
 private:
-  explicit RunnerProcess(Subprocess process) : process(std::move(process)) {}
+  RunnerProcess(Subprocess process, const RunnerSetup &setup)
+      : process(std::move(process)), allowedThreads(setup.threads),
+        device(setup.device) {}
   Outcome died();
 
   Subprocess process;
   FrameParser parser;
   size_t received = 0; ///< bytes of the reply so far
   int64_t allowedThreads = 1;
+  int device = -1;
+  int loads = 0;
+  std::vector<std::string> readable;
   std::vector<std::string> measures;
 };
 

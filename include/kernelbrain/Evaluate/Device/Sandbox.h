@@ -13,6 +13,9 @@ struct SandboxOptions {
   std::vector<std::string> readable; ///< files and folders it may read
   int64_t addressSpaceBytes = 0; ///< on top of what is mapped now; 0: no limit
   bool allowFork = false, allowThreads = false;
+  bool allowMemoryFiles = false; ///< files without a name
+  /// NVIDIA's devices, and what their driver reads of the system, stay open.
+  bool useGpu = false;
 };
 
 /// Gives up, for ever: files other than `readable`, the network, programs,

@@ -18,7 +18,7 @@
 namespace kernelbrain::evaluate {
 
 enum class Placement {
-  Centered, ///< 64-byte aligned or better, guard zones on both sides
+  Centered, ///< aligned as allocators do, guard zones on both sides
   AtEnd     ///< as little aligned as callers promise, ends at a forbidden page
 };
 
@@ -32,6 +32,7 @@ struct SlotRequest {
   /// At the end of memory: not at 64 bytes, if less is promised, at the price
   /// of a gap of 16 bytes.
   bool misaligned = false;
+  int64_t centered = 64; ///< alignment of a centered buffer, at least
 };
 
 class SharedBuffers {
@@ -68,6 +69,7 @@ private:
     int64_t begin, end; ///< of what the runner may touch
     int64_t alignment;
     bool misaligned;
+    int64_t centered;
   };
   std::vector<Slot> slots;
   char *base = nullptr;

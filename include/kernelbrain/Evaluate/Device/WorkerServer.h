@@ -12,6 +12,10 @@ namespace kernelbrain::evaluate {
 /// not known here, and their members stay empty.
 Target describeHost();
 
+/// Makes kernels for a GPU the subject of `options`; an error where there is no
+/// such GPU.
+Status chooseGpu(CheckerOptions &options, int ordinal);
+
 /// Answers requests from `input` on `output` until end of file
 /// (docs/Protocols.md, "kb-worker"). Returns the exit status.
 int serveWorker(const CheckerOptions &options, int input, int output);

@@ -1,0 +1,281 @@
+//===- CudaDevice.cpp - One GPU, through the CUDA driver ------------------===//
+
+#include "CudaDevice.h"
+
+#include <algorithm>
+#include <dlfcn.h>
+
+namespace kernelbrain::evaluate {
+
+using cuda::Driver;
+
+static int32_t asStatus(cuda::Result result) { return cuda::status(result); }
+
+static Error driverError(const Driver *driver, const char *what,
+                         cuda::Result result) {
+  const char *text = nullptr;
+  if (driver)
+    driver->GetErrorString(result, &text);
+  return Error{std::string(what) + ": " +
+               (text ? text : "CUDA error " + std::to_string(result))};
+}
+
+static Result<const Driver *> findDriver() {
+  cuda::Result result;
+  const Driver *driver = cuda::driver(result);
+  if (!driver)
+    return driverError(nullptr, "there is no usable CUDA driver", result);
+  return driver;
+}
+
+Result<int> countCudaDevices() {
+  Result<const Driver *> driver = findDriver();
+  if (!driver)
+    return driver.error();
+  int count = 0;
+  if (cuda::Result result = (*driver)->DeviceGetCount(&count))
+    return driverError(*driver, "cannot count the GPUs", result);
+  if (count == 0)
+    return Error{"the CUDA driver sees no GPU"};
+  return count;
+}
+
+//===----------------------------------------------------------------------===//
+// Description
+//===----------------------------------------------------------------------===//
+
+static const char emulatorName[] = "KernelBrain emulator";
+
+static std::string nameOf(const Driver &driver, int device) {
+  char name[256] = {};
+  driver.DeviceGetName(name, sizeof name - 1, device);
+  return name;
+}
+
+/// LLVM's name of an architecture. Code for one runs on those of the same major
+/// number and a higher minor one, unless it is architecture-specific ("a").
+static std::string chipOf(int major, int minor) {
+  if (major == 9)
+    return "sm_90a";
+  if (major == 10 && minor == 0)
+    return "sm_100a";
+  std::vector<std::string> known = cudaChips();
+  for (; minor >= 0; --minor) {
+    std::string name = "sm_" + std::to_string(major) + std::to_string(minor);
+    if (std::find(known.begin(), known.end(), name) != known.end())
+      return name;
+  }
+  return "";
+}
+
+Result<CudaDescription> describeCuda(int ordinal) {
+  Result<const Driver *> found = findDriver();
+  if (!found)
+    return found.error();
+  const Driver &driver = **found;
+  int device = 0;
+  if (cuda::Result result = driver.DeviceGet(&device, ordinal))
+    return driverError(&driver, "cannot find the GPU", result);
+  auto ask = [&](cuda::DeviceAttribute attribute) {
+    int value = 0;
+    return driver.DeviceGetAttribute(&value, attribute, device) ? 0 : value;
+  };
+  std::string name = nameOf(driver, device);
+  int major = ask(cuda::ComputeCapabilityMajor),
+      minor = ask(cuda::ComputeCapabilityMinor);
+  std::string chip = name == emulatorName ? emulatedChip : chipOf(major, minor);
+  Result<Target> target = makeCudaTarget(chip);
+  if (!target)
+    return Error{"'" + name + "' has compute capability " +
+                 std::to_string(major) + "." + std::to_string(minor) +
+                 ", which is not known"};
+  auto take = [&](cuda::DeviceAttribute attribute, int64_t &into) {
+    if (int64_t value = ask(attribute); value > 0)
+      into = value;
+  };
+  GpuLimits &gpu = *target->gpu;
+  take(cuda::MultiprocessorCount, gpu.multiprocessors);
+  take(cuda::ThreadsPerMultiprocessor, gpu.threadsPerMultiprocessor);
+  take(cuda::BlocksPerMultiprocessor, gpu.blocksPerMultiprocessor);
+  take(cuda::RegistersPerMultiprocessor, gpu.registersPerMultiprocessor);
+  take(cuda::SharedBytesPerMultiprocessor, gpu.sharedBytesPerMultiprocessor);
+  take(cuda::SharedBytesPerBlockOptin, gpu.sharedBytesPerBlock);
+  take(cuda::L2Bytes, target->l2Bytes);
+  target->l1Bytes = gpu.sharedBytesPerMultiprocessor;
+  if (int kilohertz = ask(cuda::ClockKilohertz))
+    target->clockHz = 1e3 * kilohertz;
+  // Two transfers a clock. A virtual GPU may hide these.
+  double bandwidth =
+      2e3 * ask(cuda::MemoryClockKilohertz) * (ask(cuda::MemoryBusBits) / 8.0);
+  if (bandwidth > 0) {
+    target->cacheBytesPerSecond *= bandwidth / target->dramBytesPerSecond;
+    target->dramBytesPerSecond = bandwidth;
+  }
+  return CudaDescription{name, *target};
+}
+
+//===----------------------------------------------------------------------===//
+// The device
+//===----------------------------------------------------------------------===//
+
+Result<std::unique_ptr<CudaDevice>> CudaDevice::open(int ordinal) {
+  Result<const Driver *> driver = findDriver();
+  if (!driver)
+    return driver.error();
+  if (cuda::Result result = cuda::useContext(**driver, ordinal))
+    return driverError(*driver, "cannot use the GPU", result);
+  std::unique_ptr<CudaDevice> device(new CudaDevice(**driver, ordinal));
+  int handle = 0, l2 = 0;
+  device->driver.DeviceGet(&handle, ordinal);
+  device->emulated = nameOf(device->driver, handle) == emulatorName;
+  device->driver.DeviceGetAttribute(&l2, cuda::L2Bytes, handle);
+  device->flushBytes = 2 * size_t(std::max(l2, 1 << 20));
+  return device;
+}
+
+std::string CudaDevice::driverFolder() const {
+  Dl_info info;
+  if (!::dladdr(reinterpret_cast<void *>(driver.Init), &info) ||
+      !info.dli_fname)
+    return "";
+  std::string path = info.dli_fname;
+  size_t slash = path.rfind('/');
+  return slash == std::string::npos ? "" : path.substr(0, slash);
+}
+
+uint64_t CudaDevice::allocateEnd(int64_t bytes) {
+  cuda::AllocationProperties properties;
+  properties.location.id = ordinal;
+  size_t unit = 0;
+  if (driver.MemGetAllocationGranularity(&unit, &properties, 0) || unit == 0)
+    return 0;
+  size_t room = (size_t(std::max<int64_t>(bytes, 1)) + unit - 1) / unit * unit;
+  uint64_t handle = 0;
+  cuda::DevicePointer begin = 0;
+  if (driver.MemCreate(&handle, room, &properties, 0))
+    return 0;
+  cuda::MemoryAccess access;
+  access.device = ordinal;
+  // Address space without memory on both sides.
+  bool done = !driver.MemAddressReserve(&begin, room + 2 * unit, 0, 0, 0) &&
+              !driver.MemMap(begin + unit, room, 0, handle, 0) &&
+              !driver.MemSetAccess(begin + unit, room, &access, 1);
+  driver.MemRelease(handle); // it lives as long as it is mapped
+  return done ? begin + unit + room : 0;
+}
+
+Status CudaDevice::mirror(char *base, const std::vector<int64_t> &forbidden) {
+  constexpr int64_t page = 4096;
+  host = base;
+  for (size_t k = 0; k + 1 < forbidden.size(); ++k) {
+    int64_t begin = forbidden[k] + page, end = forbidden[k + 1];
+    uint64_t memory = allocateEnd(end - begin);
+    if (!memory)
+      return Error{"the GPU has no memory for " + std::to_string(end - begin) +
+                   " bytes"};
+    mirrors.push_back({begin, end, memory - uint64_t(end)});
+    // Only faster.
+    (void)driver.MemHostRegister(base + begin, size_t(end - begin), 0);
+  }
+  return {};
+}
+
+const CudaDevice::Mirror *CudaDevice::find(int64_t offset) const {
+  for (const Mirror &mirror : mirrors)
+    if (offset >= mirror.begin && offset <= mirror.end)
+      return &mirror;
+  return nullptr;
+}
+
+void *CudaDevice::address(int64_t offset) const {
+  const Mirror *mirror = find(offset);
+  return mirror ? reinterpret_cast<void *>(mirror->base + uint64_t(offset))
+                : nullptr;
+}
+
+int32_t CudaDevice::copy(int64_t offset, int64_t bytes, bool up) {
+  const Mirror *mirror = find(offset + bytes / 2);
+  if (!mirror)
+    return asStatus(cuda::InvalidValue);
+  int64_t begin = std::max(offset, mirror->begin),
+          end = std::min(offset + bytes, mirror->end);
+  if (begin >= end)
+    return 0;
+  auto here = reinterpret_cast<uint64_t>(host + begin),
+       there = mirror->base + uint64_t(begin);
+  return asStatus(driver.MemcpyAsync(up ? there : here, up ? here : there,
+                                     size_t(end - begin), nullptr));
+}
+
+int32_t CudaDevice::upload(int64_t offset, int64_t bytes) {
+  return copy(offset, bytes, true);
+}
+
+int32_t CudaDevice::download(int64_t offset, int64_t bytes) {
+  return copy(offset, bytes, false);
+}
+
+void *CudaDevice::allocate(int64_t bytes) {
+  constexpr uint64_t alignment = 256;
+  uint64_t end = allocateEnd(bytes);
+  return end ? reinterpret_cast<void *>((end - uint64_t(bytes)) / alignment *
+                                        alignment)
+             : nullptr;
+}
+
+int32_t CudaDevice::fill(void *memory, int value, int64_t bytes) {
+  return asStatus(driver.MemsetD8Async(reinterpret_cast<uint64_t>(memory),
+                                       uint8_t(value), size_t(bytes), nullptr));
+}
+
+int32_t CudaDevice::synchronize() {
+  return asStatus(driver.StreamSynchronize(nullptr));
+}
+
+int32_t CudaDevice::flush() {
+  if (!flushMemory)
+    if (cuda::Result result = driver.MemAlloc(&flushMemory, flushBytes))
+      return asStatus(result);
+  return asStatus(
+      driver.MemsetD32Async(flushMemory, 0, flushBytes / 4, nullptr));
+}
+
+std::string CudaDevice::message(int32_t status) const {
+  const char *text = nullptr;
+  if (status > 1000 && !driver.GetErrorString(status - 1000, &text) && text)
+    return text;
+  return "status " + std::to_string(status);
+}
+
+//===----------------------------------------------------------------------===//
+// Timer
+//===----------------------------------------------------------------------===//
+
+CudaDevice::Timer::~Timer() {
+  for (void *event : events)
+    device.driver.EventDestroy(event);
+}
+
+int32_t CudaDevice::Timer::record() {
+  void *event = nullptr;
+  if (cuda::Result result = device.driver.EventCreate(&event, 0))
+    return asStatus(result);
+  events.push_back(event);
+  return asStatus(device.driver.EventRecord(event, nullptr));
+}
+
+int32_t CudaDevice::Timer::start() { return record(); }
+int32_t CudaDevice::Timer::stop() { return record(); }
+
+int32_t CudaDevice::Timer::read(std::vector<int64_t> &ns) {
+  for (size_t k = 0; k + 1 < events.size(); k += 2) {
+    float milliseconds = 0;
+    if (cuda::Result result = device.driver.EventElapsedTime(
+            &milliseconds, events[k], events[k + 1]))
+      return asStatus(result);
+    ns.push_back(int64_t(double(milliseconds) * 1e6));
+  }
+  return 0;
+}
+
+} // namespace kernelbrain::evaluate

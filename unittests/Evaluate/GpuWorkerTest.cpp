@@ -1,0 +1,263 @@
+//===- GpuWorkerTest.cpp - The worker with an emulated GPU ----------------===//
+
+#include "Fixtures.h"
+
+#include "kernelbrain/Evaluate/Client/WorkerEvaluator.h"
+
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <thread>
+
+using namespace kernelbrain;
+using namespace kernelbrain::evaluate;
+
+namespace {
+
+/// One worker with the kernel of GpuNorm.c open, for all tests.
+class GpuNormKernel : public testing::Test {
+protected:
+  static void SetUpTestSuite() {
+    ::setenv("KB_CUDA_DRIVER", KB_EMULATED_CUDA, 1);
+    folder = new TemporaryFolder;
+    worker = new Worker(
+        workerOptions(*folder, {"--device=cuda", "--call-deadline-ms=1500"}));
+    manifest = manifestOf(normKernel(), false);
+    stock = compileGpuFixture(*folder, "GpuNorm", "SLOW", manifest);
+    evaluator = open(*worker, compileGpuFixture(*folder, "GpuNorm", "REFERENCE",
+                                                manifestOf(normKernel(), true)))
+                    .release();
+    ASSERT_TRUE(evaluator);
+  }
+  static void TearDownTestSuite() {
+    delete evaluator;
+    delete worker;
+    delete folder;
+    ::unsetenv("KB_CUDA_DRIVER");
+  }
+  static std::unique_ptr<WorkerEvaluator> open(Worker &worker,
+                                               const Artifact &reference) {
+    KernelRequest request;
+    request.kernel = normKernel();
+    request.seed = 17;
+    request.reference = reference.path;
+    request.baselines = {stock.path};
+    Result<std::unique_ptr<WorkerEvaluator>> opened =
+        WorkerEvaluator::open(worker, request);
+    EXPECT_TRUE(opened) << opened.error().message;
+    return opened ? std::move(*opened) : nullptr;
+  }
+  static Artifact variant(const char *name) {
+    return compileGpuFixture(*folder, "GpuNorm", name, manifest);
+  }
+  Measurement check(const char *name) {
+    Result<Measurement> measurement = evaluator->check(variant(name));
+    EXPECT_TRUE(measurement) << measurement.error().message;
+    return measurement ? *measurement : Measurement();
+  }
+
+  static TemporaryFolder *folder;
+  static Worker *worker;
+  static WorkerEvaluator *evaluator;
+  static Manifest manifest;
+  static Artifact stock;
+};
+TemporaryFolder *GpuNormKernel::folder;
+Worker *GpuNormKernel::worker;
+WorkerEvaluator *GpuNormKernel::evaluator;
+Manifest GpuNormKernel::manifest;
+Artifact GpuNormKernel::stock;
+
+TEST_F(GpuNormKernel, IsOpenWithPower) {
+  EXPECT_FALSE(evaluator->opened().lowPower);
+  EXPECT_TRUE(evaluator->opened().insensitive.empty());
+  EXPECT_GE(evaluator->opened().sets.size(), 20u);
+  for (const std::string &note : evaluator->opened().notes)
+    ADD_FAILURE() << note;
+}
+
+TEST_F(GpuNormKernel, TheGreetingDescribesTheGpu) {
+  Result<Json> hello = worker->hello();
+  ASSERT_TRUE(hello);
+  EXPECT_EQ((*hello)["device"], "KernelBrain emulator");
+  Result<Target> target = targetFromJson((*hello)["target"]);
+  ASSERT_TRUE(target) << target.error().message;
+  EXPECT_EQ(*target, *makeCudaTarget(emulatedChip));
+}
+
+TEST_F(GpuNormKernel, RightOnesPass) {
+  for (const char *name : {"FAST", "SLOW"}) {
+    Measurement measurement = check(name);
+    EXPECT_EQ(measurement.disposition, Disposition::Passed)
+        << name << ": " << measurement.reason;
+    EXPECT_GT(measurement.error, 0);
+    EXPECT_LE(measurement.error, 1);
+  }
+}
+
+struct Trick {
+  const char *variant;
+  Disposition disposition;
+  const char *reason; ///< a part of it
+};
+void PrintTo(const Trick &trick, std::ostream *stream) {
+  *stream << trick.variant;
+}
+class GpuAdversary : public GpuNormKernel,
+                     public testing::WithParamInterface<Trick> {};
+
+TEST_P(GpuAdversary, IsRejectedAndTheNextIsNot) {
+  Measurement measurement = check(GetParam().variant);
+  EXPECT_EQ(measurement.disposition, GetParam().disposition)
+      << toString(measurement.disposition) << ": " << measurement.reason;
+  EXPECT_NE(measurement.reason.find(GetParam().reason), std::string::npos)
+      << measurement.reason;
+  Measurement next = check("FAST");
+  EXPECT_EQ(next.disposition, Disposition::Passed) << next.reason;
+}
+
+constexpr Disposition incorrect = Disposition::Incorrect;
+const Trick tricks[] = {
+    {"SKIPS_TAIL", incorrect, "was not written"},
+    {"DOES_NOTHING", incorrect, "was not written"},
+    {"MUTATES", incorrect, "changed input 0"},
+    {"LOWER_PRECISION", incorrect, "times the bound"},
+    {"WRITES_BEHIND", incorrect, "bytes behind output 0"},
+    {"READS_BEHIND", incorrect, "outside its buffers"},
+    {"WRITES_FAR", Disposition::Crashed, "illegal memory access"},
+    {"TRAPS", Disposition::Crashed, "unspecified launch failure"},
+    {"EXITS", Disposition::Crashed, "died"},
+    {"ENDLESS", Disposition::TimedOut, "1500 ms"},
+    {"MUCH_SHARED", Disposition::OutOfResources, "refuses"},
+    {"MANY_THREADS", Disposition::OutOfResources, "refuses"},
+    {"DECLINES", Disposition::LaunchFailed, "declined"},
+};
+INSTANTIATE_TEST_SUITE_P(Check, GpuAdversary, testing::ValuesIn(tricks),
+                         [](const auto &info) {
+                           return std::string(info.param.variant);
+                         });
+
+TEST_F(GpuNormKernel, AWorkspaceIsAsLargeAsItSays) {
+  Manifest withWorkspace = manifest;
+  withWorkspace.workspaceBytes = 1000;
+  Result<Measurement> good = evaluator->check(
+      compileGpuFixture(*folder, "GpuNorm", "USES_WORKSPACE", withWorkspace));
+  ASSERT_TRUE(good);
+  EXPECT_EQ(good->disposition, Disposition::Passed) << good->reason;
+  Result<Measurement> bad = evaluator->check(compileGpuFixture(
+      *folder, "GpuNorm", "OVERRUNS_WORKSPACE", withWorkspace));
+  ASSERT_TRUE(bad);
+  EXPECT_EQ(bad->disposition, Disposition::Crashed) << bad->reason;
+}
+
+/// As AdversaryTest's: noise is no result.
+Measurement timeQuietly(WorkerEvaluator &evaluator, const Artifact &artifact,
+                        const Artifact &against, search::Effort effort) {
+  Measurement measurement;
+  for (int attempt = 0; attempt < 8; ++attempt) {
+    Result<Measurement> timed = evaluator.time(artifact, against, effort);
+    EXPECT_TRUE(timed) << timed.error().message;
+    if (!timed)
+      break;
+    measurement = *timed;
+    if (measurement.disposition != Disposition::Unstable)
+      break;
+  }
+  return measurement;
+}
+
+TEST_F(GpuNormKernel, TimesAreCompared) {
+  Measurement faster =
+      timeQuietly(*evaluator, variant("FAST"), stock, search::Effort::Full);
+  EXPECT_EQ(faster.disposition, Disposition::Passed) << faster.reason;
+  ASSERT_TRUE(faster.speedup);
+  EXPECT_GT(faster.speedup->low, 1.2);
+  EXPECT_GT(faster.timeNs, 0);
+  Measurement slower =
+      timeQuietly(*evaluator, stock, variant("FAST"), search::Effort::Quick);
+  EXPECT_EQ(slower.disposition, Disposition::Slower) << slower.reason;
+  Result<Measurement> refused =
+      evaluator->time(variant("MUCH_SHARED"), stock, search::Effort::Quick);
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->disposition, Disposition::OutOfResources)
+      << refused->reason;
+}
+
+TEST_F(GpuNormKernel, IsAccepted) {
+  Measurement measurement;
+  for (int attempt = 0; attempt < 8; ++attempt) {
+    Result<Measurement> accepted = evaluator->accept(variant("FAST"), stock);
+    ASSERT_TRUE(accepted) << accepted.error().message;
+    measurement = *accepted;
+    if (measurement.disposition != Disposition::Unstable)
+      break;
+  }
+  EXPECT_EQ(measurement.disposition, Disposition::Passed) << measurement.reason;
+  EXPECT_EQ(measurement.rung, 6);
+}
+
+TEST_F(GpuNormKernel, TheReferenceMayRunOnTheHost) {
+  Worker other(workerOptions(*folder, {"--device=cuda:0"}));
+  std::unique_ptr<WorkerEvaluator> opened =
+      open(other, compileFixture(*folder, "Norm", "REFERENCE",
+                                 manifestOf(normKernel(), true)));
+  ASSERT_TRUE(opened);
+  EXPECT_FALSE(opened->opened().lowPower);
+  Result<Measurement> measurement = opened->check(variant("FAST"));
+  ASSERT_TRUE(measurement);
+  EXPECT_EQ(measurement->disposition, Disposition::Passed)
+      << measurement->reason;
+}
+
+std::vector<pid_t> childrenOf(pid_t process) {
+  std::string text = std::to_string(process);
+  std::ifstream file("/proc/" + text + "/task/" + text + "/children");
+  return {std::istream_iterator<pid_t>(file), {}};
+}
+
+TEST_F(GpuNormKernel, AKilledRunnerCostsOneVariant) {
+  Artifact endless = variant("ENDLESS");
+  // The runner that is kept may be the one, or one that replaces it.
+  std::thread killer([] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(700));
+    for (pid_t runner : childrenOf(worker->pid()))
+      ::kill(runner, SIGKILL);
+  });
+  Result<Measurement> measurement = evaluator->check(endless);
+  killer.join();
+  ASSERT_TRUE(measurement);
+  EXPECT_EQ(measurement->disposition, Disposition::Crashed)
+      << measurement->reason;
+  EXPECT_NE(measurement->reason.find("signal 9"), std::string::npos)
+      << measurement->reason;
+  EXPECT_EQ(check("FAST").disposition, Disposition::Passed);
+}
+
+TEST_F(GpuNormKernel, RunnersAreKeptUntilSomethingFails) {
+  ASSERT_EQ(check("FAST").disposition, Disposition::Passed);
+  std::vector<pid_t> before = childrenOf(worker->pid());
+  ASSERT_EQ(check("SLOW").disposition, Disposition::Passed);
+  EXPECT_EQ(childrenOf(worker->pid()), before);
+  ASSERT_EQ(check("WRITES_FAR").disposition, Disposition::Crashed);
+  EXPECT_NE(childrenOf(worker->pid()), before);
+}
+
+TEST(GpuWorker, WhatIsNotThereIsRefused) {
+  TemporaryFolder folder;
+  ::setenv("KB_CUDA_DRIVER", KB_EMULATED_CUDA, 1);
+  Worker second(workerOptions(folder, {"--device=cuda:1"}));
+  EXPECT_FALSE(second.hello());
+  ::setenv("KB_EMULATED_DEVICES", "2", 1);
+  Worker first(workerOptions(folder, {"--device=cuda:1"}));
+  Result<Json> hello = first.hello();
+  EXPECT_TRUE(hello) << hello.error().message;
+  ::unsetenv("KB_EMULATED_DEVICES");
+  ::setenv("KB_CUDA_DRIVER", "/no/driver", 1);
+  Worker none(workerOptions(folder, {"--device=cuda"}));
+  EXPECT_FALSE(none.hello());
+  ::unsetenv("KB_CUDA_DRIVER");
+}
+
+} // namespace

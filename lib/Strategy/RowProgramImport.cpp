@@ -236,7 +236,12 @@ bool RowProgramImporter::makeAccess(unsigned argument,
         points && shape[dim] >= 0 && coordinate.constant >= 0 &&
         coordinate.constant + coordinate.scale * (*points - 1) < shape[dim];
     bool isWhole = !coordinate.isShifted() && inner == stride * extent;
-    if (!coordinate.node && !isPart && !isWhole)
+    bool canClamp = windows && stride.isStatic() && shape[dim] >= 0 &&
+                    coordinate.axes.size() == 1;
+    if (!coordinate.node && !isPart && !isWhole && canClamp)
+      access.clamps.push_back({coordinate.axes.front(), coordinate.scale,
+                               coordinate.constant, shape[dim], stride.factor});
+    else if (!coordinate.node && !isPart && !isWhole)
       return fail("an argument's extent differs from the loop's");
     stride = stride * extent;
   }

@@ -53,7 +53,9 @@ public:
   /// After a failure at a reshape: one more cut that would help.
   std::optional<AxisCut> wantedCut;
   /// Imports the elements of some results, of one shape, that lie in a box.
-  bool runBox(llvm::ArrayRef<unsigned> results, const Box &box);
+  /// `unrolls`: see importPieces().
+  bool runBox(llvm::ArrayRef<unsigned> results, const Box &box,
+              bool unrolls = false);
   /// After a failure: where to cut the box so that its parts may succeed.
   std::optional<Cut> getCut() const { return cut; }
 
@@ -105,6 +107,13 @@ private:
   /// with a cut if only a part does.
   std::optional<bool> isInside(const Coordinate &coordinate, int64_t low,
                                int64_t high);
+  /// The same as a node, where a part does; null where all of it lies inside.
+  Node *insideNode(const Coordinate &coordinate, int64_t low, int64_t high);
+  /// A reduction over a small window, written out.
+  Node *evaluateWindow(Body &body, unsigned result,
+                       const Coordinates &coordinates);
+  std::optional<Coordinate> coordinateOf(mlir::AffineExpr expression,
+                                         const Body &body);
   std::optional<int64_t> pointsOf(const Coordinate &coordinate) const;
   Coordinate shifted(const Coordinate &coordinate, int64_t offset,
                      int64_t scale);
@@ -134,6 +143,7 @@ private:
   llvm::ArrayRef<AxisCut> cuts;
   llvm::SmallVector<unsigned> loopOrder; ///< the axes as loops nest
   llvm::SmallVector<unsigned> boxDims;   ///< of a box, one an axis
+  bool windows = false; ///< reductions are written out, accesses clamped
   std::optional<Cut> cut;
   std::map<std::pair<const void *, std::string>, Node *> memo;
   llvm::SmallPtrSet<mlir::Operation *, 4> seenAssertions;

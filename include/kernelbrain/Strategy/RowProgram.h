@@ -40,6 +40,14 @@ struct Extent {
 };
 Extent operator*(const Extent &a, const Extent &b);
 
+/// A dimension that is `stride` elements apart and read at
+/// `constant + scale * axis`, which may lie outside of [0, extent). What is
+/// read there is not used; it has to be a place inside.
+struct Clamp {
+  unsigned axis = 0;
+  int64_t scale = 1, constant = 0, extent = 1, stride = 1;
+};
+
 /// Which element of an argument an expression touches: a dot product of
 /// strides (in elements) with the axes, plus `offset`, plus a dot product of
 /// `dynamicStrides` with the operands of the node.
@@ -48,6 +56,7 @@ struct Access {
   int64_t offset = 0;
   llvm::SmallVector<Extent, 4> strides; ///< one an axis
   llvm::SmallVector<Extent, 1> dynamicStrides;
+  llvm::SmallVector<Clamp, 0> clamps; ///< one an axis at most
 };
 
 enum class ReduceKind {
@@ -224,8 +233,11 @@ importRowProgram(kb::KernelOp kernel, std::string &reason,
 /// make up its results: one, or several where tensors are concatenated, padded
 /// or inserted. Inputs need not be contiguous along the columns. On failure
 /// returns nothing and says why in `reason`, as one clause.
-std::vector<std::unique_ptr<RowProgram>> importPieces(kb::KernelOp kernel,
-                                                      std::string &reason);
+/// With `windows`, reductions over few elements of a small window are written
+/// out in the order of their loop, and what is padded is chosen for each
+/// element instead of cut into pieces; accesses may have clamps.
+std::vector<std::unique_ptr<RowProgram>>
+importPieces(kb::KernelOp kernel, std::string &reason, bool windows = false);
 
 /// What rewriteProgram may do; see Numerics in Core/Kernel.h.
 struct RewriteOptions {

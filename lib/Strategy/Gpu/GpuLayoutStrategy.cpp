@@ -91,6 +91,29 @@ static double pointsOf(const RowProgram &program) {
   return points;
 }
 
+/// Bytes of the inputs that are read: of windows, whose accesses lie side by
+/// side, those of all together.
+static double readBytes(const RowProgram &program) {
+  std::map<unsigned, double> bytes;
+  for (const Node *node : program.live()) {
+    if (node->kind != Node::Kind::Input)
+      continue;
+    double points = double(elementBytes(node->type));
+    for (auto [number, axis] : llvm::enumerate(program.axes))
+      if (node->varies >> number & 1)
+        points *= double(axis.evaluate(program.dimHints));
+    bytes[node->access.argument] += points;
+  }
+  double sum = 0;
+  for (auto [argument, points] : bytes) {
+    double whole = double(elementBytes(program.elementTypes[argument]));
+    for (int64_t extent : program.shapes[argument])
+      whole *= double(extent < 0 ? program.dimHints[-extent - 1] : extent);
+    sum += std::min(points, whole);
+  }
+  return sum;
+}
+
 static Estimate priceOf(const RowProgram &program,
                         const GpuLayoutOptions &options, const Target &target) {
   GpuPiecePlan plan = planGpuPiece(program, options);
@@ -122,9 +145,9 @@ static Estimate priceOf(const RowProgram &program,
   double outputBytes = 0;
   for (const Output &output : program.outputs)
     outputBytes += double(elementBytes(output.node->type));
-  double bytes =
-      touchedBytes(program, /*outputs=*/false) + points * outputBytes;
-  estimate.boundNs = target.leastNs(bytes);
+  double bytes = readBytes(program) + points * outputBytes;
+  estimate.boundNs = target.leastNs(touchedBytes(program, /*outputs=*/false) +
+                                    points * outputBytes);
   double narrow = double(plan.vector) * outputBytes;
   double compute = points * work /
                    (double(target.gpu->multiprocessors) * 64 * target.clockHz) *

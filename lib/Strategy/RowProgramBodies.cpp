@@ -132,6 +132,8 @@ Node *RowProgramImporter::evaluateScalar(Value value, Body *body) {
       return known;
   Node *node = nullptr;
   if (auto argument = dyn_cast<BlockArgument>(value)) {
+    if (argument == loopIndex)
+      return program.index(program.numRowAxes);
     if (!body || argument.getOwner() != body->op.getBlock())
       return fail("a value comes from an enclosing operation");
     node =

@@ -132,6 +132,13 @@ Node *RowProgramImporter::evaluate(Value tensor,
     return known->second;
   Node *node = nullptr;
   if (auto argument = dyn_cast<BlockArgument>(tensor)) {
+    bool isCarried = argument == carried;
+    if (argument.getOwner() != &kernel.getBody().front())
+      return isCarried && encode(coordinates) ==
+                              encode(rowsOf(
+                                  cast<RankedTensorType>(argument.getType())))
+                 ? carriedNode
+                 : fail("a loop carries more than one value a row");
     node = argument.getArgNumber() < program.numInputs
                ? makeInput(argument.getArgNumber(), coordinates)
                : fail("the old value of a destination is read");

@@ -6,6 +6,7 @@
 #include "kernelbrain/Strategy/RowProgram.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -41,6 +42,9 @@ struct Cut {
   int64_t at = 0;
 };
 
+/// The kind of reduction whose step is the operation of that name.
+std::optional<ReduceKind> combinerNamed(llvm::StringRef operation);
+
 class RowProgramImporter {
 public:
   /// The cuts are made one after the other.
@@ -56,6 +60,8 @@ public:
   /// `unrolls`: see importPieces().
   bool runBox(llvm::ArrayRef<unsigned> results, const Box &box,
               bool unrolls = false);
+  /// Imports a loop over the columns.
+  bool runScan(RowScan &scan);
   /// After a failure: where to cut the box so that its parts may succeed.
   std::optional<Cut> getCut() const { return cut; }
 
@@ -131,6 +137,12 @@ private:
   Node *indexNode(const Coordinate &coordinate);
   Coordinate coordinateOf(Node *node);
 
+  std::optional<Coordinate> sliceCoordinate(mlir::OpFoldResult offset,
+                                            const Coordinate &within,
+                                            int64_t stride);
+  bool setUpScan(mlir::scf::ForOp loop, mlir::tensor::InsertSliceOp insertion);
+  Coordinates rowsOf(mlir::RankedTensorType type) const;
+
   Node *evaluateReduction(Body &body, unsigned result,
                           const Coordinates &coordinates);
   Node *evaluateArgReduction(Body &body, unsigned result,
@@ -145,6 +157,9 @@ private:
   llvm::SmallVector<unsigned> boxDims;   ///< of a box, one an axis
   bool windows = false; ///< reductions are written out, accesses clamped
   std::optional<Cut> cut;
+  // Of a scan: the loop's index, what it carries, and the node for that.
+  mlir::Value loopIndex, carried;
+  Node *carriedNode = nullptr;
   std::map<std::pair<const void *, std::string>, Node *> memo;
   llvm::SmallPtrSet<mlir::Operation *, 4> seenAssertions;
 };

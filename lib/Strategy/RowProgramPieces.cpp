@@ -155,14 +155,18 @@ static bool isStatic(ArrayRef<int64_t> values) {
 
 Node *RowProgramImporter::evaluateSlice(tensor::ExtractSliceOp op,
                                         const Coordinates &coordinates) {
-  if (!isStatic(op.getStaticOffsets()) || !isStatic(op.getStaticStrides()))
-    return fail("a slice starts at a computed place");
+  if (!isStatic(op.getStaticStrides()))
+    return fail("a slice has computed strides");
   llvm::SmallBitVector dropped = op.getDroppedDims();
   Coordinates source;
   auto next = coordinates.begin();
-  for (auto [dim, offset] : llvm::enumerate(op.getStaticOffsets())) {
+  for (auto [dim, offset] : llvm::enumerate(op.getMixedOffsets())) {
     Coordinate within = dropped.test(dim) ? Coordinate() : *next++;
-    source.push_back(shifted(within, offset, op.getStaticStrides()[dim]));
+    std::optional<Coordinate> place =
+        sliceCoordinate(offset, within, op.getStaticStrides()[dim]);
+    if (!place)
+      return fail("a slice starts at a computed place");
+    source.push_back(*place);
   }
   return evaluate(op.getSource(), source);
 }

@@ -239,6 +239,19 @@ importRowProgram(kb::KernelOp kernel, std::string &reason,
 std::vector<std::unique_ptr<RowProgram>>
 importPieces(kb::KernelOp kernel, std::string &reason, bool windows = false);
 
+/// A kernel whose result holds, at each column, `init` combined with the
+/// elements up to there, which are those of the program's one output.
+struct RowScan {
+  std::unique_ptr<RowProgram> program; ///< null: it is no scan
+  ReduceKind kind = ReduceKind::AddF;
+  Node *init = nullptr;   ///< without columns
+  bool exclusive = false; ///< the element at the column itself is left out
+};
+
+/// Reads the body of a kernel that is a loop over the columns which carries one
+/// value a row. On failure says why in `reason`, as one clause.
+RowScan importScan(kb::KernelOp kernel, std::string &reason);
+
 /// What rewriteProgram may do; see Numerics in Core/Kernel.h.
 struct RewriteOptions {
   bool narrowF64 = false;    ///< f64 between narrower inputs and results as f32

@@ -43,6 +43,8 @@ std::unique_ptr<Strategy> createGpuColumnwiseStrategy();
 std::unique_ptr<Strategy> createGpuLongRowsStrategy();
 /// No reduction but over small windows, and elements that change places.
 std::unique_ptr<Strategy> createGpuLayoutStrategy();
+/// Prefixes of rows, written as a loop that carries one value a row.
+std::unique_ptr<Strategy> createGpuScanStrategy();
 
 } // namespace kernelbrain::strategy
 

@@ -300,7 +300,7 @@ bool RowProgramImporter::runBox(ArrayRef<unsigned> results, const Box &box,
   for (const Node *node : program.live())
     if (!validateNode(*node))
       return false;
-  return true;
+  return program.truths.empty() || fail(program.truths);
 }
 
 /// Results of equal shape, in the order of the kernel.

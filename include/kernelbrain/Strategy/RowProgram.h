@@ -162,6 +162,9 @@ public:
   llvm::SmallVector<mlir::Type> elementTypes;
   llvm::SmallVector<int64_t> dimHints;
   unsigned numInputs = 0;
+  /// Not empty: it reads or writes matrices of truth values, which are bytes in
+  /// memory and bits in vectors; one of them, as a clause.
+  std::string truths;
 
   explicit RowProgram(mlir::MLIRContext *context) : context(context) {}
 

@@ -14,6 +14,56 @@ std::optional<double> Profile::value(const std::string &name) const {
   return found == values.end() ? std::nullopt : std::optional(found->second);
 }
 
+/// Percent of a multiprocessor's threads that blocks of a launch can fill.
+static double occupancy(const Json &launch, const GpuLimits &limits) {
+  int64_t threads = 1;
+  for (const Json &extent : launch.value("block", Json::array()))
+    threads *= std::max<int64_t>(1, extent.get<int64_t>());
+  auto fit = [&](int64_t limit, int64_t each) {
+    return each > 0 ? limit / each : limit;
+  };
+  constexpr int64_t warp = 32, registerUnit = 256;
+  int64_t warps = (threads + warp - 1) / warp;
+  // A warp takes its registers in units of 256, a block 1 KiB of shared memory
+  // for the system (CUDA C++ Programming Guide, compute capability 8 and 9).
+  int64_t warpRegisters = getIntegerOr(launch, "registers", 0) * warp;
+  warpRegisters =
+      (warpRegisters + registerUnit - 1) / registerUnit * registerUnit;
+  int64_t shared =
+      getIntegerOr(launch, "shared_bytes", 0) +
+      std::max<int64_t>(0, getIntegerOr(launch, "dynamic_shared_bytes", 0)) +
+      1024;
+  int64_t blocks =
+      std::min({limits.blocksPerMultiprocessor,
+                fit(limits.threadsPerMultiprocessor, warps * warp),
+                fit(limits.registersPerMultiprocessor, warpRegisters * warps),
+                fit(limits.sharedBytesPerMultiprocessor, shared)});
+  return 100.0 * double(blocks * warps * warp) /
+         double(std::max<int64_t>(1, limits.threadsPerMultiprocessor));
+}
+
+Profile modelledProfile(const Json &launches, const Target &target,
+                        double leastBytes, double timeNs, std::string refused) {
+  Profile profile;
+  profile.refused = std::move(refused);
+  profile.values[counter::leastBytes] = leastBytes;
+  if (timeNs > 0 && target.dramBytesPerSecond > 0) {
+    profile.values[counter::time] = timeNs;
+    profile.values[counter::memoryPercent] =
+        100 * leastBytes / (timeNs * 1e-9 * target.dramBytesPerSecond);
+  }
+  if (!launches.is_array() || launches.empty() || !target.gpu)
+    return profile;
+  double least = 100, spills = 0;
+  for (const Json &launch : launches) {
+    least = std::min(least, occupancy(launch, *target.gpu));
+    spills += double(getIntegerOr(launch, "spill_bytes", 0));
+  }
+  profile.values[counter::occupancyPercent] = least;
+  profile.values[counter::spillBytes] = spills;
+  return profile;
+}
+
 static Json numbersToJson(const std::map<std::string, double> &numbers) {
   Json json = Json::object();
   for (const auto &[name, value] : numbers)
@@ -142,13 +192,12 @@ static Bottleneck latencyOf(const Profile &profile, Diagnosis &diagnosis) {
 
 Diagnosis diagnose(const Profile &profile) {
   Diagnosis diagnosis;
+  if (!profile.refused.empty())
+    diagnosis.evidence.push_back("no counters");
   auto memory = profile.value(counter::memoryPercent),
        compute = profile.value(counter::computePercent);
-  if (!memory && !compute) {
-    if (!profile.refused.empty())
-      diagnosis.evidence.push_back(profile.refused);
+  if (!memory && !compute)
     return diagnosis;
-  }
   double memoryPercent = memory.value_or(0),
          computePercent = compute.value_or(0);
   double larger = std::max(memoryPercent, computePercent);
@@ -164,6 +213,8 @@ Diagnosis diagnose(const Profile &profile) {
   if (traffic > excessTraffic)
     diagnosis.evidence.push_back(
         phrase("moves %.2f times the bytes it has to", traffic));
+  if (double spills = profile.value(counter::spillBytes).value_or(0))
+    diagnosis.evidence.push_back(phrase("spills %.0f bytes", spills));
   double sectors = std::max(profile.value(counter::loadSectors).value_or(0),
                             profile.value(counter::storeSectors).value_or(0));
   double conflicts = profile.value(counter::conflictPercent).value_or(0);

@@ -294,6 +294,18 @@ Status SearchLoop::apply(const Trial &trial) {
                                                    {"message", fault}});
         !status)
       return status;
+  const std::optional<Profile> &profile = measurement.profile;
+  if (profile && !profile->refused.empty() && !context.saidNoCounters) {
+    context.saidNoCounters = true;
+    if (Status status = context.notify(
+            "warning", {{"kernel", trial.kernel},
+                        {"ticket", trial.ticket},
+                        {"message", "no hardware counters, profiles are by the "
+                                    "model: " +
+                                        profile->refused}});
+        !status)
+      return status;
+  }
   if (Status status = context.notify("trial", toJson(trial)); !status)
     return status;
   // Without a search nothing is timed: the first correct one goes to rung 6.

@@ -77,6 +77,8 @@ static bool parse(int argc, char **argv, Options &options) {
       options.run = true;
     else if (argument == "--help")
       options.help = true;
+    else if (argument == "--profile")
+      options.runner.profile = true;
     else if (argument == "--allow-fork")
       options.runner.allowFork = true;
     else if (takes(argument, "--readable", value))

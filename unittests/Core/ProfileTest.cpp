@@ -89,7 +89,41 @@ TEST(Profile, WithoutCountersNothingIsKnown) {
   Profile none;
   EXPECT_EQ(describe(diagnose(none)), "unknown");
   none.refused = "no libcupti";
-  EXPECT_EQ(describe(diagnose(none)), "unknown (no libcupti)");
+  EXPECT_EQ(describe(diagnose(none)), "unknown (no counters)");
+}
+
+TEST(Profile, ReportAndModelStandInForCounters) {
+  Target target = *makeCudaTarget("sm_90a"); // 4.8 TB/s
+  Json launches = {{{"block", {256, 1, 1}},
+                    {"registers", 64},
+                    {"shared_bytes", 0},
+                    {"dynamic_shared_bytes", 0},
+                    {"spill_bytes", 0}}};
+  Profile half = modelledProfile(launches, target, 4.8e6, 2000, "why");
+  // 64 registers for each of 2048 threads are twice what there is.
+  EXPECT_EQ(half.value(counter::occupancyPercent), 50.0);
+  EXPECT_NEAR(*half.value(counter::memoryPercent), 50, 1e-9);
+  EXPECT_EQ(describe(diagnose(half)),
+            "underused (no counters, memory 50% of peak, occupancy 50%)");
+
+  launches[0]["dynamic_shared_bytes"] = 100 << 10; // two blocks fit
+  launches[0]["spill_bytes"] = 16;
+  Profile few = modelledProfile(launches, target, 4.8e6, 2000, "why");
+  EXPECT_EQ(few.value(counter::occupancyPercent), 25.0);
+  EXPECT_EQ(describe(diagnose(few)),
+            "too few warps (no counters, memory 50% of peak, spills 16 bytes, "
+            "occupancy 25%)");
+
+  // The launch that fits worst counts; PTX has no report, the host no launches.
+  launches.push_back({{"block", {32, 1, 1}}, {"registers", 16}});
+  EXPECT_EQ(modelledProfile(launches, target, 1, 1, "why")
+                .value(counter::occupancyPercent),
+            25.0);
+  EXPECT_EQ(modelledProfile({{{"block", {1024}}}}, target, 1, 1, "why")
+                .value(counter::occupancyPercent),
+            100.0);
+  EXPECT_FALSE(modelledProfile(Json(), target, 1, 0, "why")
+                   .value(counter::occupancyPercent));
 }
 
 TEST(Profile, RoundTrips) {

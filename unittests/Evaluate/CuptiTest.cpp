@@ -54,7 +54,7 @@ struct Counted {
 } // namespace
 
 TEST(Cupti, CountsInPasses) {
-  Setting library("KB_CUPTI", KB_FAKE_CUPTI_PATH);
+  Setting library("KB_CUPTI", KB_FAKE_CUPTI);
   Counted counted;
   ASSERT_TRUE(counted.values) << counted.values.error().message;
   EXPECT_EQ(counted.prepared, 3);
@@ -84,7 +84,7 @@ TEST(Cupti, SharesOfPasses) {
 }
 
 TEST(Cupti, SaysWhyThereAreNoCounters) {
-  Setting library("KB_CUPTI", KB_FAKE_CUPTI_PATH);
+  Setting library("KB_CUPTI", KB_FAKE_CUPTI);
   for (const char *function : {"enable", "setConfig"}) {
     Setting refuses("KB_FAKE_CUPTI_REFUSES", function);
     Counted counted;
@@ -100,7 +100,7 @@ TEST(Cupti, SaysWhyThereAreNoCounters) {
 }
 
 TEST(Cupti, ACallThatFails) {
-  Setting library("KB_CUPTI", KB_FAKE_CUPTI_PATH);
+  Setting library("KB_CUPTI", KB_FAKE_CUPTI);
   Counted counted(7);
   ASSERT_FALSE(counted.values);
   EXPECT_EQ(counted.values.error().message, "the call returned status 7");

@@ -244,6 +244,60 @@ TEST_F(GpuNormKernel, RunnersAreKeptUntilSomethingFails) {
   EXPECT_NE(childrenOf(worker->pid()), before);
 }
 
+/// Profiles of several artifacts by one worker that finds its counters there.
+std::vector<Profile> profilesWith(
+    const char *library, TemporaryFolder &folder, const Artifact &reference,
+    std::unique_ptr<WorkerEvaluator> (*open)(Worker &, const Artifact &),
+    const std::vector<Artifact> &artifacts) {
+  ::setenv("KB_CUPTI", library, 1);
+  Worker worker(
+      workerOptions(folder, {"--device=cuda", "--call-deadline-ms=1500"}));
+  std::unique_ptr<WorkerEvaluator> evaluator = open(worker, reference);
+  std::vector<Profile> profiles;
+  for (const Artifact &artifact : artifacts) {
+    int64_t cost = 0;
+    Result<std::optional<Profile>> profile =
+        evaluator->profile(artifact, 1000, cost);
+    EXPECT_TRUE(profile && *profile);
+    EXPECT_GT(cost, 0);
+    profiles.push_back(profile && *profile ? **profile : Profile());
+  }
+  ::unsetenv("KB_CUPTI");
+  return profiles;
+}
+
+TEST_F(GpuNormKernel, CallsAreCounted) {
+  std::vector<Profile> profiles =
+      profilesWith(KB_FAKE_CUPTI, *folder, stock, open,
+                   {variant("FAST"), variant("TRAPS"), variant("SLOW")});
+  ASSERT_EQ(profiles.size(), 3u);
+  for (size_t k : {0, 2}) {
+    EXPECT_EQ(profiles[k].refused, "");
+    // The fake's values are positions in its list.
+    EXPECT_EQ(profiles[k].value(counter::dramReadBytes), 1.0);
+    EXPECT_EQ(profiles[k].value(counter::leastBytes),
+              double(normKernel().boundaryBytes));
+  }
+  // What fails under the profiler is one variant's affair.
+  EXPECT_NE(profiles[1].refused, "");
+  EXPECT_FALSE(profiles[1].value(counter::dramReadBytes));
+}
+
+TEST_F(GpuNormKernel, WithoutCountersTheModelAnswers) {
+  Manifest launching = manifest;
+  launching.launches = {{{"block", {128, 1, 1}}, {"registers", 128}}};
+  Artifact artifact = compileGpuFixture(*folder, "GpuNorm", "FAST", launching);
+  std::vector<Profile> profiles = profilesWith(
+      "/no/libcupti.so", *folder, stock, open, {artifact, variant("SLOW")});
+  ASSERT_EQ(profiles.size(), 2u);
+  EXPECT_NE(profiles[0].refused.find("/no/libcupti.so"), std::string::npos)
+      << profiles[0].refused;
+  EXPECT_EQ(profiles[1].refused, profiles[0].refused);
+  EXPECT_EQ(profiles[0].value(counter::occupancyPercent), 25.0);
+  EXPECT_TRUE(profiles[0].value(counter::memoryPercent));
+  EXPECT_FALSE(profiles[0].value(counter::dramReadBytes));
+}
+
 TEST(GpuWorker, WhatIsNotThereIsRefused) {
   TemporaryFolder folder;
   ::setenv("KB_CUDA_DRIVER", KB_EMULATED_CUDA, 1);

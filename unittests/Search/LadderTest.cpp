@@ -70,18 +70,6 @@ TEST_F(LadderTest, ANewIncumbentIsProfiled) {
   EXPECT_EQ(loser.costs.profileNs, 0);
 }
 
-TEST_F(LadderTest, RefusedCountersAreSaid) {
-  auto &evaluator = static_cast<FakeEvaluator &>(*prepared.evaluator);
-  evaluator.profiled = Profile();
-  evaluator.profiled->refused = "no libcupti";
-  ASSERT_TRUE(ladder.climb(artifact(16, 4), rivals, true, trial));
-  EXPECT_TRUE(trial.incumbent);
-  EXPECT_EQ(trial.measurement.disposition, Disposition::Passed);
-  EXPECT_EQ(trial.measurement.rung, 4);
-  EXPECT_EQ(trial.faults,
-            std::vector<std::string>{"no hardware counters: no libcupti"});
-}
-
 TEST_F(LadderTest, AWorseVariantOfAKnownKindStopsAtRung3) {
   rivals.incumbent = artifact(16, 4);
   rivals.incumbentSpeedup = 6.285;

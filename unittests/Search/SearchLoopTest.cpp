@@ -465,3 +465,22 @@ TEST(SearchLoop, TheTreeSaysWhatBoundsNewIncumbents) {
   for (const Trial &trial : world.events.trials())
     EXPECT_EQ(trial.measurement.profile.has_value(), trial.incumbent);
 }
+
+TEST(SearchLoop, RefusedCountersAreSaidOnce) {
+  World world;
+  world.tasks.push_back(task("another", 1));
+  world.workbench.profiled = Profile();
+  world.workbench.profiled->refused = "no libcupti";
+  world.run();
+  int said = 0, incumbents = 0;
+  for (const Event &event : world.events.events)
+    said += event.type == "warning" &&
+            event.data["message"] == "no hardware counters, profiles are by "
+                                     "the model: no libcupti";
+  for (const Trial &trial : world.events.trials()) {
+    incumbents += trial.incumbent;
+    EXPECT_LE(trial.measurement.rung, 4); // nothing was counted
+  }
+  EXPECT_EQ(said, 1);
+  EXPECT_GT(incumbents, 1);
+}

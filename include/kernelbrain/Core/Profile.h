@@ -3,6 +3,7 @@
 #ifndef KERNELBRAIN_CORE_PROFILE_H
 #define KERNELBRAIN_CORE_PROFILE_H
 
+#include "kernelbrain/Core/Target.h"
 #include "kernelbrain/Support/Json.h"
 
 #include <map>
@@ -33,6 +34,8 @@ constexpr char loadSectors[] = "load_sectors_per_request";
 constexpr char storeSectors[] = "store_sectors_per_request";
 /// Of the passes of shared memory, those that conflicts added.
 constexpr char conflictPercent[] = "bank_conflict_percent";
+/// Of registers to local memory, by the report of ptxas.
+constexpr char spillBytes[] = "spill_bytes";
 } // namespace counter
 
 /// What counters said about one call of a kernel. What is absent is not known.
@@ -41,11 +44,16 @@ struct Profile {
   /// Warps that wait for each instruction issued, by CUPTI's reason
   /// ("long_scoreboard").
   std::map<std::string, double> stalls;
-  /// Why there are no counters, or empty.
+  /// Why there are no counters, or empty. With a reason the values are those of
+  /// modelledProfile().
   std::string refused;
 
   std::optional<double> value(const std::string &name) const;
 };
+/// What is known without counters of a call that took `timeNs` and has to move
+/// `leastBytes`: `launches` is Manifest::launches.
+Profile modelledProfile(const Json &launches, const Target &target,
+                        double leastBytes, double timeNs, std::string refused);
 Json toJson(const Profile &profile);
 Result<Profile> profileFromJson(const Json &json);
 

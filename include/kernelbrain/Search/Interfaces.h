@@ -116,10 +116,10 @@ public:
   /// Measurement::speedup is incumbent time / artifact time.
   virtual Result<Measurement>
   time(const Artifact &artifact, const Artifact &incumbent, Effort effort) = 0;
-  /// Rung 5. None: the device has no counters, or they are refused and that was
-  /// said once, by a profile with a reason. `cost` is raised by device time.
-  virtual Result<std::optional<Profile>> profile(const Artifact &artifact,
-                                                 int64_t &cost) {
+  /// Rung 5, of an artifact whose call took `timeNs`. None: devices of this
+  /// kind have no counters. `cost` is raised by device time.
+  virtual Result<std::optional<Profile>>
+  profile(const Artifact &artifact, int64_t timeNs, int64_t &cost) {
     return std::optional<Profile>();
   }
   /// Rung 6: fresh process, fresh seed, every input set; run with checks of its

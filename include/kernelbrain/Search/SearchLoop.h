@@ -97,6 +97,7 @@ struct SearchContext {
   BudgetLedger ledger;
   BuildQueue builds;
   int faultsInRow = 0;
+  bool saidNoCounters = false;
   int64_t lapStart = 0;
 };
 

@@ -139,9 +139,7 @@ Result<Json> Worker::hello() {
   return greeting;
 }
 
-bool Worker::hasCounters() {
-  if (countersRefused)
-    return false;
+bool Worker::hasGpu() {
   Result<Json> greeting = hello();
   Result<Json> target =
       greeting ? getObject(*greeting, "target") : greeting.error();

@@ -108,8 +108,9 @@ Result<Measurement> WorkerEvaluator::time(const Artifact &artifact,
 }
 
 Result<std::optional<Profile>>
-WorkerEvaluator::profile(const Artifact &artifact, int64_t &cost) {
-  if (!worker.hasCounters())
+WorkerEvaluator::profile(const Artifact &artifact, int64_t timeNs,
+                         int64_t &cost) {
+  if (!worker.hasGpu())
     return std::optional<Profile>();
   ArtifactRequest asked;
   asked.kernel = request.kernel.name;
@@ -128,8 +129,16 @@ WorkerEvaluator::profile(const Artifact &artifact, int64_t &cost) {
   } else if (worker.isCancelled()) {
     return std::optional<Profile>();
   }
-  if (!profile.refused.empty())
-    worker.refuseCounters();
+  auto bytes = double(request.kernel.boundaryBytes);
+  if (!profile.refused.empty()) {
+    Result<Json> greeting = worker.hello();
+    Result<Target> target =
+        greeting ? targetFromJson((*greeting)["target"]) : greeting.error();
+    profile =
+        modelledProfile(artifact.manifest.launches, target ? *target : Target(),
+                        bytes, double(timeNs), profile.refused);
+  }
+  profile.values[counter::leastBytes] = bytes;
   return std::optional<Profile>(std::move(profile));
 }
 

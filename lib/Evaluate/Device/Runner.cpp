@@ -3,6 +3,7 @@
 #include "kernelbrain/Evaluate/Device/Runner.h"
 
 #include "CudaDevice.h"
+#include "DeviceProfiler.h"
 #include "RunnerCalls.h"
 
 #include "kernelbrain/Evaluate/Device/Sandbox.h"
@@ -48,6 +49,7 @@ private:
   Json runInChild(const Call &call);
   Json callFunction(const Json &request);
   Json time(const Json &request);
+  Json profile(const Json &request);
   Status openDevice(const Json &forbidden, SandboxOptions &sandbox);
   /// The call of a kernel that `request` describes, for `slot`.
   Result<Call> kernelCall(const Json &request, size_t slot);
@@ -61,6 +63,7 @@ private:
   int64_t bytes = 0;
   Loaded slots[2];
   std::unique_ptr<CudaDevice> device;
+  std::optional<DeviceProfiler> profiler;
   void *workspaces[2] = {};
   int64_t workspaceBytes[2] = {};
 };
@@ -90,6 +93,8 @@ Status Runner::openDevice(const Json &forbidden, SandboxOptions &sandbox) {
           device->mirror(base, forbidden.get<std::vector<int64_t>>());
       !status)
     return status;
+  if (options.profile)
+    profiler = DeviceProfiler::open(options.device);
   // Artifacts name it; one that is loaded is not looked for again. Where it is
   // not, they find their own.
   ::dlopen(runtimeLibrary().c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -373,6 +378,19 @@ Json Runner::time(const Json &request) {
                            : timePairs(request, calls);
 }
 
+Json Runner::profile(const Json &request) {
+  auto slot = size_t(getIntegerOr(request, "slot", 0));
+  Result<Call> call = kernelCall(request, slot);
+  if (!call)
+    return failed(call.error().message);
+  if (!profiler || !slots[slot].onDevice)
+    return failed("this runner reads no counters");
+  Result<Profile> profile = profiler->profile(request, *call, *device);
+  if (!profile)
+    return failed(profile.error().message);
+  return {{"type", "profiled"}, {"profile", toJson(*profile)}};
+}
+
 Json Runner::answer(const Json &request) {
   std::string type = getStringOr(request, "type", "");
   if (type == "map")
@@ -387,6 +405,8 @@ Json Runner::answer(const Json &request) {
     return callFunction(request);
   if (type == "time")
     return time(request);
+  if (type == "profile")
+    return profile(request);
   return failed("unknown request '" + type + "'");
 }
 

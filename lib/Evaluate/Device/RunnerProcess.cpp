@@ -54,6 +54,8 @@ RunnerProcess::start(const RunnerSetup &setup, const SharedBuffers &buffers,
   if (setup.device >= 0)
     options.arguments.push_back("--device=cuda:" +
                                 std::to_string(setup.device));
+  if (setup.profile)
+    options.arguments.push_back("--profile");
   if (allowFork)
     options.arguments.push_back("--allow-fork");
   std::vector<std::string> readable;

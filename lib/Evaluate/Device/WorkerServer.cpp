@@ -11,10 +11,8 @@
 #include "kernelbrain/Evaluate/Device/ProgramComparison.h"
 #include "kernelbrain/Support/Frame.h"
 
-#include <algorithm>
 #include <fstream>
 #include <map>
-#include <thread>
 #include <unistd.h>
 
 namespace kernelbrain::evaluate {
@@ -62,6 +60,7 @@ private:
   Result<Json> hello(const Json &request);
   Result<Json> openKernel(const Json &request);
   Result<Json> measure(const std::string &type, const Json &request);
+  Result<Json> profile(const Json &request);
   Result<Json> program(const Json &request);
   Result<Json> bandwidth();
 
@@ -125,6 +124,20 @@ Result<Json> Server::measure(const std::string &type, const Json &json) {
               {"cost_ns", measurement.costNs}};
 }
 
+Result<Json> Server::profile(const Json &json) {
+  Result<ArtifactRequest> request = artifactRequestFromJson(json);
+  if (!request)
+    return request.error();
+  auto found = kernels.find(request->kernel);
+  if (found == kernels.end())
+    return Error{"kernel '" + request->kernel + "' is not open"};
+  int64_t start = nowNs();
+  Profile profile = found->second->profile(request->artifact);
+  return Json{{"type", "profile"},
+              {"profile", toJson(profile)},
+              {"cost_ns", nowNs() - start}};
+}
+
 Result<Json> Server::program(const Json &json) {
   Result<ProgramRequest> request = programRequestFromJson(json);
   if (!request)
@@ -152,6 +165,8 @@ Result<Json> Server::answer(const std::string &type, const Json &request) {
     return openKernel(request);
   if (type == "check" || type == "time" || type == "accept")
     return measure(type, request);
+  if (type == "profile")
+    return profile(request);
   if (type == "program")
     return program(request);
   if (type == "bandwidth")
@@ -170,9 +185,6 @@ Status chooseGpu(CheckerOptions &options, int ordinal) {
   options.gpu = described->target;
   options.gpuName = described->name;
   options.runner.device = ordinal;
-  // The machine's cores have nothing to do while variants are on its GPU.
-  options.checkerThreads =
-      int(std::clamp(std::thread::hardware_concurrency(), 1u, 32u));
   return {};
 }
 

@@ -49,9 +49,8 @@ public:
   /// The reply to `hello`: device and target.
   Result<Json> hello();
 
-  /// Whether to ask for hardware counters: a GPU that has not refused them.
-  bool hasCounters();
-  void refuseCounters() { countersRefused = true; }
+  /// Whether kernels are measured on a GPU.
+  bool hasGpu();
 
   /// What one core of this machine moves at best.
   Result<PeakBandwidth> measureBandwidth();
@@ -68,7 +67,6 @@ private:
   Json greeting;
   uint64_t lastId = 0;
   int started = 0;
-  bool countersRefused = false;
 };
 
 } // namespace kernelbrain::evaluate

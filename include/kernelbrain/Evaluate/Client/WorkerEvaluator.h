@@ -26,9 +26,9 @@ public:
   Result<Measurement> check(const Artifact &artifact) override;
   Result<Measurement> time(const Artifact &artifact, const Artifact &incumbent,
                            search::Effort effort) override;
-  /// Asks workers of a GPU, until one has refused.
-  Result<std::optional<Profile>> profile(const Artifact &artifact,
-                                         int64_t &cost) override;
+  /// Of workers of a GPU.
+  Result<std::optional<Profile>>
+  profile(const Artifact &artifact, int64_t timeNs, int64_t &cost) override;
   /// The seed is derived from the kernel's, another one for each call.
   Result<Measurement> accept(const Artifact &artifact,
                              const Artifact &baseline) override;

@@ -6,6 +6,7 @@
 #include "kernelbrain/Evaluate/Device/KernelBank.h"
 #include "kernelbrain/Evaluate/Device/Timing.h"
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,6 +27,9 @@ public:
   Measurement check(const std::string &artifact);
   Measurement time(const std::string &artifact, const std::string &against,
                    bool full);
+  /// Counters of one call, or why there are none. The same code is counted
+  /// once.
+  Profile profile(const std::string &artifact);
   /// `verified` may be empty (Artifact::verifiedPath), and so may `against`:
   /// the fastest baseline.
   Measurement accept(const std::string &artifact, const std::string &verified,
@@ -36,6 +40,7 @@ private:
   Measurement timeAgainst(const std::string &artifact,
                           const std::string &against, bool full);
   void endRequest(const Measurement &measurement);
+  Result<Profile> count(const std::string &artifact);
   /// Runs `verified` once at each size; Passed unless it aborts or crashes.
   Measurement verify(const std::string &verified);
   KernelChecker(const CheckerOptions &options, std::unique_ptr<KernelBank> bank)
@@ -44,6 +49,9 @@ private:
   CheckerOptions options;
   std::unique_ptr<KernelBank> bank;
   std::optional<RunnerProcess> runner;
+  std::optional<RunnerProcess> profiler; ///< CUPTI would disturb timings
+  std::string countersRefused;
+  std::map<uint64_t, Profile> profiles; ///< by hash of the artifact's bytes
 };
 
 } // namespace kernelbrain::evaluate

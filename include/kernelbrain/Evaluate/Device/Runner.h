@@ -13,6 +13,7 @@
 //   call  {slot, function, arguments, results, area, room} -> called {results}
 //   time  {slots, pairs, batches, control, seed} and the members of `run`, or
 //         of `call`               -> timed {batches, samples, total_ns}
+//   profile  the members of `run` -> profiled {profile}
 //
 // With a GPU the buffers have a mirror in its memory. Artifacts for it get
 // addresses there; before a run the arguments and their guard zones are copied
@@ -36,6 +37,7 @@ struct RunnerOptions {
   bool allowFork = false;        ///< for runs that are expected to abort
   int64_t threads = 1;           ///< that code may use
   int device = -1;               ///< the GPU; negative: none
+  bool profile = false;          ///< read the GPU's counters when asked
 };
 
 /// Serves requests until end of file; returns the exit status of the process.

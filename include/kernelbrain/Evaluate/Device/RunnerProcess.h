@@ -36,6 +36,7 @@ struct RunnerSetup {
   int64_t memoryBytes = int64_t(4) << 30; ///< beyond the shared buffers
   int64_t threads = 1;                    ///< that code may use
   int device = -1;                        ///< the GPU; negative: the host
+  bool profile = false;                   ///< read the GPU's counters
 };
 
 struct RunReply {

@@ -50,11 +50,11 @@ struct KernelReply {
   int64_t costNs = 0;
 };
 
-/// `check`, `time` and `accept`.
+/// `check`, `time`, `profile` and `accept`.
 struct ArtifactRequest {
   std::string kernel;   ///< name of an open kernel
   std::string artifact; ///< path of a shared object
-  std::string against;  ///< path; not used by `check`
+  std::string against;  ///< path; of `time` and `accept`
   std::string verified; ///< path for `accept`: Artifact::verifiedPath
   bool full = false;    ///< effort of `time`
   uint64_t seed = 0;    ///< of `accept`

@@ -1,0 +1,61 @@
+//===- DeviceProfiler.cpp - Counters of calls in the runner ---------------===//
+
+#include "DeviceProfiler.h"
+
+namespace kernelbrain::evaluate {
+
+Result<DeviceProfiler::Ready> DeviceProfiler::prepare(int ordinal) {
+  Result<Cupti> cupti = Cupti::open();
+  if (!cupti)
+    return cupti.error();
+  Result<std::string> chip = cupti->chipOf(ordinal);
+  if (!chip)
+    return chip.error();
+  Result<std::vector<std::string>> metrics = cupti->metricsOf(*chip);
+  if (!metrics)
+    return metrics.error();
+  return Ready{*cupti, *chip, *metrics};
+}
+
+DeviceProfiler DeviceProfiler::open(int ordinal) {
+  return DeviceProfiler(prepare(ordinal));
+}
+
+Result<Profile> DeviceProfiler::profile(const Json &request, const Call &call,
+                                        CudaDevice &device) const {
+  Profile refused;
+  if (!ready) {
+    refused.refused = ready.error().message;
+    return refused;
+  }
+  cuda::Result status = cuda::Success;
+  const cuda::Driver *driver = cuda::driver(status);
+  void *context = nullptr;
+  if (!driver || driver->CtxGetCurrent(&context))
+    return Error{"the runner has no context"};
+  auto finished = [&] {
+    int32_t result = call();
+    int32_t after = device.synchronize();
+    return result ? result : after;
+  };
+  int32_t uploaded = 0;
+  for (const Stretch &stretch : stretchesOf(request))
+    if (!uploaded)
+      uploaded = device.upload(stretch.offset, stretch.bytes);
+  // The first call loads code, which is not to be counted.
+  if (int32_t failed = uploaded ? uploaded : finished())
+    return Error{device.message(failed)};
+  auto flushed = [&] {
+    device.flush();
+    device.synchronize();
+  };
+  Result<std::vector<double>> values = ready->cupti.count(
+      ready->chip, ready->metrics, context, flushed, finished);
+  if (!values) {
+    refused.refused = values.error().message;
+    return refused;
+  }
+  return profileOf(ready->metrics, *values);
+}
+
+} // namespace kernelbrain::evaluate

@@ -57,6 +57,9 @@ static void printAccess(raw_ostream &os, const Access &access) {
     os << '+' << access.offset;
   for (const Extent &stride : access.dynamicStrides)
     printExtent(os << "+?*", stride);
+  for (const Clamp &clamp : access.clamps)
+    os << " clamp(" << clamp.constant << "+" << clamp.scale << "*a"
+       << clamp.axis << "<" << clamp.extent << ")*" << clamp.stride;
 }
 
 static void printNode(raw_ostream &os, const Node &node) {
@@ -266,6 +269,8 @@ void RowProgram::collapseAxes() {
       accesses.push_back(&node->access);
     if (node->kind == Node::Kind::Index)
       indexed |= uint64_t(1) << node->axis;
+    for (const Clamp &clamp : node->access.clamps)
+      indexed |= uint64_t(1) << clamp.axis;
   }
   for (Output &output : outputs)
     accesses.push_back(&output.access);
@@ -300,8 +305,11 @@ void RowProgram::collapseAxes() {
         list[next++] = list[axis];
     list.resize(next);
   };
-  for (Access *access : accesses)
+  for (Access *access : accesses) {
     compact(access->strides);
+    for (Clamp &clamp : access->clamps)
+      clamp.axis = newIndex[clamp.axis];
+  }
   compact(axes);
   numRowAxes = rows;
   // Keys held the old strides; the merged ones are as distinct as they were.

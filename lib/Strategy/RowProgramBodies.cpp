@@ -26,11 +26,11 @@ Node *RowProgramImporter::evaluateLinalg(linalg::LinalgOp op, unsigned result,
     bool isReduction = iterators[loop] == utils::IteratorType::reduction;
     if (known[loop]) {
       for (unsigned axis : body.loops[loop].axes)
-        if (op.getNumReductionLoops() && axis >= program.numRowAxes)
+        if (op.getNumReductionLoops() && axis >= program.numRowAxes && !windows)
           return fail("a reduction runs across the rows");
     } else if (ranges[loop] != 1 && !isReduction) {
       return fail("a parallel loop does not reach its result");
-    } else if (isReduction && ranges[loop] != 1) {
+    } else if (isReduction && ranges[loop] != 1 && !windows) {
       if (!bindColumns(ranges[loop], nextColumn, body.loops[loop]))
         return nullptr;
     }
@@ -39,7 +39,8 @@ Node *RowProgramImporter::evaluateLinalg(linalg::LinalgOp op, unsigned result,
   if (!evaluateAssertions(body))
     return nullptr;
   if (reduces)
-    return evaluateReduction(body, result, coordinates);
+    return windows ? evaluateWindow(body, result, coordinates)
+                   : evaluateReduction(body, result, coordinates);
   return evaluateScalar(op.getBlock()->getTerminator()->getOperand(result),
                         &body);
 }
@@ -86,16 +87,43 @@ Node *RowProgramImporter::evaluateOperand(Body &body, OpOperand &operand) {
       map = map.replace(getAffineDimExpr(loop, program.getContext()), zero,
                         map.getNumDims(), /*numResultSyms=*/0);
   for (AffineExpr expression : map.getResults()) {
-    Coordinate coordinate;
-    if (auto dim = dyn_cast<AffineDimExpr>(expression))
-      coordinate = body.loops[dim.getPosition()];
-    else if (auto constant = dyn_cast<AffineConstantExpr>(expression))
-      coordinate.constant = constant.getValue();
-    else
+    std::optional<Coordinate> coordinate = coordinateOf(expression, body);
+    if (!coordinate)
       return fail("an indexing map is not a projection");
-    coordinates.push_back(coordinate);
+    coordinates.push_back(*coordinate);
   }
   return evaluate(operand.get(), coordinates);
+}
+
+/// Sums only where all parts but one are constants.
+std::optional<Coordinate>
+RowProgramImporter::coordinateOf(AffineExpr expression, const Body &body) {
+  if (auto dim = dyn_cast<AffineDimExpr>(expression))
+    return body.loops[dim.getPosition()];
+  if (auto constant = dyn_cast<AffineConstantExpr>(expression)) {
+    Coordinate coordinate;
+    coordinate.constant = constant.getValue();
+    return coordinate;
+  }
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expression);
+  if (!binary || !windows)
+    return std::nullopt;
+  std::optional<Coordinate> a = coordinateOf(binary.getLHS(), body);
+  std::optional<Coordinate> b = coordinateOf(binary.getRHS(), body);
+  if (!a || !b)
+    return std::nullopt;
+  auto isConstant = [](const Coordinate &coordinate) {
+    return coordinate.axes.empty() && !coordinate.node;
+  };
+  if (isConstant(*a))
+    std::swap(a, b);
+  if (!isConstant(*b))
+    return std::nullopt;
+  if (expression.getKind() == AffineExprKind::Add)
+    return shifted(*a, b->constant, 1);
+  if (expression.getKind() == AffineExprKind::Mul && b->constant > 0)
+    return shifted(*a, 0, b->constant);
+  return std::nullopt;
 }
 
 Node *RowProgramImporter::evaluateScalar(Value value, Body *body) {
@@ -104,6 +132,8 @@ Node *RowProgramImporter::evaluateScalar(Value value, Body *body) {
       return known;
   Node *node = nullptr;
   if (auto argument = dyn_cast<BlockArgument>(value)) {
+    if (argument == loopIndex)
+      return program.index(program.numRowAxes);
     if (!body || argument.getOwner() != body->op.getBlock())
       return fail("a value comes from an enclosing operation");
     node =

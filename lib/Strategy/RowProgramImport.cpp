@@ -132,6 +132,13 @@ Node *RowProgramImporter::evaluate(Value tensor,
     return known->second;
   Node *node = nullptr;
   if (auto argument = dyn_cast<BlockArgument>(tensor)) {
+    bool isCarried = argument == carried;
+    if (argument.getOwner() != &kernel.getBody().front())
+      return isCarried && encode(coordinates) ==
+                              encode(rowsOf(
+                                  cast<RankedTensorType>(argument.getType())))
+                 ? carriedNode
+                 : fail("a loop carries more than one value a row");
     node = argument.getArgNumber() < program.numInputs
                ? makeInput(argument.getArgNumber(), coordinates)
                : fail("the old value of a destination is read");
@@ -236,7 +243,12 @@ bool RowProgramImporter::makeAccess(unsigned argument,
         points && shape[dim] >= 0 && coordinate.constant >= 0 &&
         coordinate.constant + coordinate.scale * (*points - 1) < shape[dim];
     bool isWhole = !coordinate.isShifted() && inner == stride * extent;
-    if (!coordinate.node && !isPart && !isWhole)
+    bool canClamp = windows && stride.isStatic() && shape[dim] >= 0 &&
+                    coordinate.axes.size() == 1;
+    if (!coordinate.node && !isPart && !isWhole && canClamp)
+      access.clamps.push_back({coordinate.axes.front(), coordinate.scale,
+                               coordinate.constant, shape[dim], stride.factor});
+    else if (!coordinate.node && !isPart && !isWhole)
       return fail("an argument's extent differs from the loop's");
     stride = stride * extent;
   }

@@ -6,6 +6,7 @@
 #include "kernelbrain/Strategy/RowProgram.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/DenseMap.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -41,6 +42,9 @@ struct Cut {
   int64_t at = 0;
 };
 
+/// The kind of reduction whose step is the operation of that name.
+std::optional<ReduceKind> combinerNamed(llvm::StringRef operation);
+
 class RowProgramImporter {
 public:
   /// The cuts are made one after the other.
@@ -53,7 +57,11 @@ public:
   /// After a failure at a reshape: one more cut that would help.
   std::optional<AxisCut> wantedCut;
   /// Imports the elements of some results, of one shape, that lie in a box.
-  bool runBox(llvm::ArrayRef<unsigned> results, const Box &box);
+  /// `unrolls`: see importPieces().
+  bool runBox(llvm::ArrayRef<unsigned> results, const Box &box,
+              bool unrolls = false);
+  /// Imports a loop over the columns.
+  bool runScan(RowScan &scan);
   /// After a failure: where to cut the box so that its parts may succeed.
   std::optional<Cut> getCut() const { return cut; }
 
@@ -105,6 +113,13 @@ private:
   /// with a cut if only a part does.
   std::optional<bool> isInside(const Coordinate &coordinate, int64_t low,
                                int64_t high);
+  /// The same as a node, where a part does; null where all of it lies inside.
+  Node *insideNode(const Coordinate &coordinate, int64_t low, int64_t high);
+  /// A reduction over a small window, written out.
+  Node *evaluateWindow(Body &body, unsigned result,
+                       const Coordinates &coordinates);
+  std::optional<Coordinate> coordinateOf(mlir::AffineExpr expression,
+                                         const Body &body);
   std::optional<int64_t> pointsOf(const Coordinate &coordinate) const;
   Coordinate shifted(const Coordinate &coordinate, int64_t offset,
                      int64_t scale);
@@ -122,6 +137,12 @@ private:
   Node *indexNode(const Coordinate &coordinate);
   Coordinate coordinateOf(Node *node);
 
+  std::optional<Coordinate> sliceCoordinate(mlir::OpFoldResult offset,
+                                            const Coordinate &within,
+                                            int64_t stride);
+  bool setUpScan(mlir::scf::ForOp loop, mlir::tensor::InsertSliceOp insertion);
+  Coordinates rowsOf(mlir::RankedTensorType type) const;
+
   Node *evaluateReduction(Body &body, unsigned result,
                           const Coordinates &coordinates);
   Node *evaluateArgReduction(Body &body, unsigned result,
@@ -134,7 +155,11 @@ private:
   llvm::ArrayRef<AxisCut> cuts;
   llvm::SmallVector<unsigned> loopOrder; ///< the axes as loops nest
   llvm::SmallVector<unsigned> boxDims;   ///< of a box, one an axis
+  bool windows = false; ///< reductions are written out, accesses clamped
   std::optional<Cut> cut;
+  // Of a scan: the loop's index, what it carries, and the node for that.
+  mlir::Value loopIndex, carried;
+  Node *carriedNode = nullptr;
   std::map<std::pair<const void *, std::string>, Node *> memo;
   llvm::SmallPtrSet<mlir::Operation *, 4> seenAssertions;
 };

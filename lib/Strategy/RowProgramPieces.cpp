@@ -16,6 +16,10 @@ using namespace kernelbrain;
 
 /// The largest number of pieces that one kernel may fall into.
 static constexpr size_t maxPieces = 32;
+/// The most elements of a window that are written out, and the most expressions
+/// that may come of all windows.
+static constexpr int64_t maxWindow = 64;
+static constexpr size_t maxNodes = 4096;
 
 //===----------------------------------------------------------------------===//
 // Coordinates
@@ -79,6 +83,68 @@ std::optional<bool> RowProgramImporter::isInside(const Coordinate &coordinate,
   return std::nullopt;
 }
 
+Node *RowProgramImporter::insideNode(const Coordinate &coordinate, int64_t low,
+                                     int64_t high) {
+  Node *at = indexNode(shifted(coordinate, -low, 1));
+  if (!at)
+    return nullptr;
+  Builder builder(program.getContext());
+  // Without a sign, what lies below is far above.
+  NamedAttribute below(builder.getStringAttr("predicate"),
+                       arith::CmpIPredicateAttr::get(
+                           program.getContext(), arith::CmpIPredicate::ult));
+  return program.op("arith.cmpi", builder.getI1Type(),
+                    {at, program.constant(builder.getIndexAttr(high - low))},
+                    builder.getDictionaryAttr(below));
+}
+
+//===----------------------------------------------------------------------===//
+// Windows
+//===----------------------------------------------------------------------===//
+
+/// Runs the loop over the window as it stands: each step's results are the next
+/// one's old values.
+Node *RowProgramImporter::evaluateWindow(Body &body, unsigned result,
+                                         const Coordinates &coordinates) {
+  SmallVector<int64_t> ranges = body.op.getStaticLoopRanges();
+  SmallVector<unsigned> loops;
+  int64_t points = 1;
+  for (auto [loop, iterator] : llvm::enumerate(body.op.getIteratorTypesArray()))
+    if (iterator == utils::IteratorType::reduction) {
+      loops.push_back(loop);
+      points = ranges[loop] < 0 ? maxWindow + 1 : points * ranges[loop];
+      if (points > maxWindow)
+        return fail("it reduces over more than a small window");
+    }
+  ArrayRef<BlockArgument> olds = body.op.getRegionOutputArgs();
+  SmallVector<Node *> values;
+  for (OpOperand &init : body.op.getDpsInitsMutable()) {
+    values.push_back(evaluate(init.get(), coordinates));
+    if (!values.back())
+      return nullptr;
+  }
+  for (int64_t point = 0; point < points; ++point) {
+    int64_t rest = point;
+    for (unsigned loop : llvm::reverse(loops)) {
+      body.loops[loop] = Coordinate();
+      body.loops[loop].constant = rest % ranges[loop];
+      rest /= ranges[loop];
+    }
+    body.memo.clear();
+    for (auto [old, value] : llvm::zip(olds, values))
+      body.memo[old] = value;
+    for (auto [number, value] : llvm::enumerate(values)) {
+      value = evaluateScalar(
+          body.op.getBlock()->getTerminator()->getOperand(number), &body);
+      if (!value)
+        return nullptr;
+    }
+    if (program.nodes().size() > maxNodes)
+      return fail("its windows are too large to be written out");
+  }
+  return values[result];
+}
+
 //===----------------------------------------------------------------------===//
 // Values
 //===----------------------------------------------------------------------===//
@@ -89,14 +155,18 @@ static bool isStatic(ArrayRef<int64_t> values) {
 
 Node *RowProgramImporter::evaluateSlice(tensor::ExtractSliceOp op,
                                         const Coordinates &coordinates) {
-  if (!isStatic(op.getStaticOffsets()) || !isStatic(op.getStaticStrides()))
-    return fail("a slice starts at a computed place");
+  if (!isStatic(op.getStaticStrides()))
+    return fail("a slice has computed strides");
   llvm::SmallBitVector dropped = op.getDroppedDims();
   Coordinates source;
   auto next = coordinates.begin();
-  for (auto [dim, offset] : llvm::enumerate(op.getStaticOffsets())) {
+  for (auto [dim, offset] : llvm::enumerate(op.getMixedOffsets())) {
     Coordinate within = dropped.test(dim) ? Coordinate() : *next++;
-    source.push_back(shifted(within, offset, op.getStaticStrides()[dim]));
+    std::optional<Coordinate> place =
+        sliceCoordinate(offset, within, op.getStaticStrides()[dim]);
+    if (!place)
+      return fail("a slice starts at a computed place");
+    source.push_back(*place);
   }
   return evaluate(op.getSource(), source);
 }
@@ -131,19 +201,39 @@ Node *RowProgramImporter::evaluatePad(tensor::PadOp op,
   if (!padding || !isStatic(op.getStaticLow()) || !isStatic(shape))
     return fail("a padding is computed or dynamic");
   Coordinates source;
+  Node *condition = nullptr;
   for (auto [dim, coordinate] : llvm::enumerate(coordinates)) {
     int64_t low = op.getStaticLow()[dim];
-    // A dimension that is not padded may be read at computed places.
-    bool isPadded = op.getResultType().getDimSize(dim) != shape[dim];
-    std::optional<bool> inside =
-        isPadded ? isInside(coordinate, low, low + shape[dim]) : true;
-    if (!inside)
-      return nullptr;
-    if (!*inside)
-      return evaluateScalar(padding, nullptr);
     source.push_back(shifted(coordinate, -low, 1));
+    // A dimension that is not padded may be read at computed places.
+    if (op.getResultType().getDimSize(dim) == shape[dim])
+      continue;
+    std::optional<Cut> before = cut;
+    std::string reasonBefore = reason;
+    std::optional<bool> inside = isInside(coordinate, low, low + shape[dim]);
+    bool canChoose = windows && !inside && coordinate.axes.size() == 1;
+    if (canChoose) {
+      cut = before;
+      reason = reasonBefore;
+      Node *isHere = insideNode(coordinate, low, low + shape[dim]);
+      if (!isHere)
+        return nullptr;
+      condition = condition ? program.op("arith.andi", isHere->type,
+                                         {condition, isHere})
+                            : isHere;
+    } else if (!inside) {
+      return nullptr;
+    } else if (!*inside) {
+      return evaluateScalar(padding, nullptr);
+    }
   }
-  return evaluate(op.getSource(), source);
+  Node *value = evaluate(op.getSource(), source);
+  if (!value || !condition)
+    return value;
+  Node *otherwise = evaluateScalar(padding, nullptr);
+  return otherwise ? program.op("arith.select", value->type,
+                                {condition, value, otherwise})
+                   : nullptr;
 }
 
 Node *RowProgramImporter::evaluateConcat(tensor::ConcatOp op,
@@ -171,7 +261,9 @@ Node *RowProgramImporter::evaluateConcat(tensor::ConcatOp op,
 // Boxes
 //===----------------------------------------------------------------------===//
 
-bool RowProgramImporter::runBox(ArrayRef<unsigned> results, const Box &box) {
+bool RowProgramImporter::runBox(ArrayRef<unsigned> results, const Box &box,
+                                bool unrolls) {
+  windows = unrolls;
   if (!setUpShapes())
     return false;
   Coordinates place;
@@ -208,7 +300,7 @@ bool RowProgramImporter::runBox(ArrayRef<unsigned> results, const Box &box) {
   for (const Node *node : program.live())
     if (!validateNode(*node))
       return false;
-  return true;
+  return program.truths.empty() || fail(program.truths);
 }
 
 /// Results of equal shape, in the order of the kernel.
@@ -229,7 +321,8 @@ static std::vector<SmallVector<unsigned>> groupByShape(kb::KernelOp kernel) {
 }
 
 std::vector<std::unique_ptr<RowProgram>>
-kernelbrain::strategy::importPieces(kb::KernelOp kernel, std::string &reason) {
+kernelbrain::strategy::importPieces(kb::KernelOp kernel, std::string &reason,
+                                    bool windows) {
   std::vector<std::unique_ptr<RowProgram>> pieces;
   auto shapes = kernel.getShapes();
   for (const SmallVector<unsigned> &results : groupByShape(kernel)) {
@@ -248,7 +341,7 @@ kernelbrain::strategy::importPieces(kb::KernelOp kernel, std::string &reason) {
       reason.clear();
       RowProgramImporter importer(kernel, *program, reason,
                                   VectorsAlong::Columns, /*cuts=*/{});
-      if (importer.runBox(results, box)) {
+      if (importer.runBox(results, box, windows)) {
         pieces.push_back(std::move(program));
         continue;
       }

@@ -18,9 +18,9 @@ static bool dependsOn(Value value, ValueRange roots, Block *block) {
          });
 }
 
-static std::optional<ReduceKind> combinerOf(Operation *op) {
-  return llvm::StringSwitch<std::optional<ReduceKind>>(
-             op->getName().getStringRef())
+std::optional<ReduceKind>
+kernelbrain::strategy::combinerNamed(StringRef operation) {
+  return llvm::StringSwitch<std::optional<ReduceKind>>(operation)
       .Case("arith.addf", ReduceKind::AddF)
       .Case("arith.mulf", ReduceKind::MulF)
       .Case("arith.maximumf", ReduceKind::MaximumF)
@@ -82,7 +82,8 @@ Node *RowProgramImporter::evaluateReduction(Body &body, unsigned result,
   ReduceKind kind = ReduceKind::AddF;
   Value x = matchSelect(combiner, old, kind);
   if (!x) {
-    std::optional<ReduceKind> known = combinerOf(combiner);
+    std::optional<ReduceKind> known =
+        combinerNamed(combiner->getName().getStringRef());
     if (!known)
       return evaluateArgReduction(body, result, coordinates);
     kind = *known;

@@ -205,7 +205,7 @@ bool RowProgramImporter::validateNode(const Node &node) {
     if (gathers && boxDims.empty())
       return fail("it gathers along the columns");
     if ((!stride.isZero() || gathers) && type.isInteger(1))
-      return fail("an input holds a matrix of truth values");
+      program.truths = "an input holds a matrix of truth values";
   }
   bool divides =
       llvm::StringSwitch<bool>(node.name)
@@ -235,7 +235,7 @@ bool RowProgramImporter::validateOutput(const Output &output) {
   if (!stride.isZero() && !stride.isOne())
     return fail("a result is not contiguous along the columns");
   if (!stride.isZero() && output.node->type.isInteger(1))
-    return fail("a result is a matrix of truth values");
+    program.truths = "a result is a matrix of truth values";
   if (output.access.strides.back().isZero() &&
       program.variesAlongColumns(output.node))
     return fail("a result has no place for its columns");

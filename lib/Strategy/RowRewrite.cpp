@@ -28,6 +28,7 @@ public:
     target->elementTypes = source.elementTypes;
     target->dimHints = source.dimHints;
     target->numInputs = source.numInputs;
+    target->truths = source.truths;
     if (options.narrowF64)
       narrowing = analyzeNarrowing(source);
     if (options.reciprocal)

@@ -30,6 +30,7 @@ RowKernel kernelbrain::strategy::analyzeRows(kb::KernelOp kernel,
   result.program = importRowProgram(kernel, result.mismatch, along);
   if (!result.program)
     return result;
+  result.mismatch = result.program->truths;
   if (result.program->hasReduction() != wantsReduction)
     result.mismatch =
         wantsReduction ? "it reduces nothing" : "it reduces along its rows";

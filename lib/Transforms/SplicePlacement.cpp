@@ -83,8 +83,7 @@ private:
     } else if (!isa<memref::AllocOp>(op)) {
       auto call = dyn_cast<kb::CallOp>(op);
       if (call && isOnDevice(call))
-        reached.push_back(
-            call.getTiedOpOperand(cast<OpResult>(value))->get());
+        reached.push_back(call.getTiedOpOperand(cast<OpResult>(value))->get());
       else if (isDenseView(op))
         reached.push_back(op->getOperand(0));
       else
@@ -146,11 +145,10 @@ bool kernelbrain::refuseUnplaced(ModuleOp module) {
       Operation *toucher = variant ? touches.find(call) : nullptr;
       if (!toucher)
         continue;
-      InFlightDiagnostic remark = emitRemark(kernel->getLoc(), "kernel '")
-                                  << variant.getKernel()
-                                  << "' is not placed on the device: '"
-                                  << toucher->getName()
-                                  << "' on the host touches its buffers";
+      InFlightDiagnostic remark =
+          emitRemark(kernel->getLoc(), "kernel '")
+          << variant.getKernel() << "' is not placed on the device: '"
+          << toucher->getName() << "' on the host touches its buffers";
       remark.attachNote(toucher->getLoc()) << "it is here";
       placed.erase(kernel);
       variant.erase();
@@ -297,9 +295,8 @@ private:
     Value size = bytes(type, [&](unsigned dim) {
       return alloc.getDynamicSizes()[type.getDynamicDimIndex(dim)];
     });
-    Value memory =
-        func::CallOp::create(b, allocateFunction(), ValueRange(size))
-            .getResult(0);
+    Value memory = func::CallOp::create(b, allocateFunction(), ValueRange(size))
+                       .getResult(0);
     Value view = memref::ViewOp::create(b, type, memory, constant(0),
                                         alloc.getDynamicSizes());
     alloc.replaceAllUsesWith(view);
@@ -322,12 +319,11 @@ private:
     b.setLoc(module.getLoc());
     b.clearInsertionPoint();
     SmallVector<Type> types(inputs, b.getIndexType());
-    function =
-        func::FuncOp::create(b, name, b.getFunctionType(types, results));
+    function = func::FuncOp::create(b, name, b.getFunctionType(types, results));
     function.setPrivate();
-    function->setAttr("llvm.linkage",
-                      LLVM::LinkageAttr::get(b.getContext(),
-                                             LLVM::Linkage::Internal));
+    function->setAttr(
+        "llvm.linkage",
+        LLVM::LinkageAttr::get(b.getContext(), LLVM::Linkage::Internal));
     symbols.insert(function);
     b.setInsertionPointToStart(function.addEntryBlock());
     Value result = body(function.getArguments());
@@ -345,7 +341,8 @@ private:
   Type pointer() { return LLVM::LLVMPointerType::get(b.getContext()); }
   Value noStream() { return LLVM::ZeroOp::create(b, pointer()); }
 
-  /// Calls the runtime; what fails ends the program as a kernel that fails does.
+  /// Calls the runtime; what fails ends the program as a kernel that fails
+  /// does.
   void call(StringRef name, ArrayRef<Value> operands) {
     Value status = runtime.call(b, name, operands);
     Value zero = arith::ConstantIntOp::create(b, 0, 32);
@@ -416,8 +413,7 @@ private:
 
 } // namespace
 
-LogicalResult
-kernelbrain::moveBuffersToDevice(ModuleOp module,
-                                 ArrayRef<func::FuncOp> shims) {
+LogicalResult kernelbrain::moveBuffersToDevice(ModuleOp module,
+                                               ArrayRef<func::FuncOp> shims) {
   return BufferMover(module, shims).run();
 }

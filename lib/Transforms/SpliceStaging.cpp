@@ -52,7 +52,8 @@ private:
     Value next = constant(0);
     for (auto [argument, shape] :
          llvm::zip(kernel.getBody().getArguments(), shapes)) {
-      Type element = cast<RankedTensorType>(argument.getType()).getElementType();
+      Type element =
+          cast<RankedTensorType>(argument.getType()).getElementType();
       int64_t known = elementBytes(element);
       Value size;
       for (int64_t extent : shape) {
@@ -70,8 +71,8 @@ private:
       next = LLVM::AddOp::create(b, next, roundUp(size));
     }
     offsets.push_back(next);
-    total = LLVM::AddOp::create(
-        b, next, constant(spliced.variant.getWorkspaceBytes()));
+    total = LLVM::AddOp::create(b, next,
+                                constant(spliced.variant.getWorkspaceBytes()));
   }
 
   /// What the driver's allocator aligns to.
@@ -84,8 +85,7 @@ private:
   /// Goes on if `status` is 0, else to `otherwise`.
   void require(Value status, Block *otherwise) {
     Value zero = LLVM::ConstantOp::create(b, b.getI32Type(), 0);
-    Value good =
-        LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, status, zero);
+    Value good = LLVM::ICmpOp::create(b, LLVM::ICmpPredicate::eq, status, zero);
     Block *next = b.createBlock(release);
     b.setInsertionPointToEnd(next->getPrevNode());
     LLVM::CondBrOp::create(b, good, next, ValueRange(), otherwise,
@@ -166,8 +166,8 @@ Value CudaRuntime::call(OpBuilder &builder, StringRef name,
   auto type =
       LLVM::LLVMFunctionType::get(status, llvm::to_vector(operands.getTypes()));
   needLibrary(symbols.getOp(), cudaRuntime);
-  auto function = declareExternal(builder, builder.getUnknownLoc(), name, type,
-                                  symbols);
+  auto function =
+      declareExternal(builder, builder.getUnknownLoc(), name, type, symbols);
   return LLVM::CallOp::create(builder, builder.getUnknownLoc(), function,
                               operands)
       .getResult();

@@ -40,6 +40,14 @@ struct Extent {
 };
 Extent operator*(const Extent &a, const Extent &b);
 
+/// A dimension that is `stride` elements apart and read at
+/// `constant + scale * axis`, which may lie outside of [0, extent). What is
+/// read there is not used; it has to be a place inside.
+struct Clamp {
+  unsigned axis = 0;
+  int64_t scale = 1, constant = 0, extent = 1, stride = 1;
+};
+
 /// Which element of an argument an expression touches: a dot product of
 /// strides (in elements) with the axes, plus `offset`, plus a dot product of
 /// `dynamicStrides` with the operands of the node.
@@ -48,6 +56,7 @@ struct Access {
   int64_t offset = 0;
   llvm::SmallVector<Extent, 4> strides; ///< one an axis
   llvm::SmallVector<Extent, 1> dynamicStrides;
+  llvm::SmallVector<Clamp, 0> clamps; ///< one an axis at most
 };
 
 enum class ReduceKind {
@@ -153,6 +162,9 @@ public:
   llvm::SmallVector<mlir::Type> elementTypes;
   llvm::SmallVector<int64_t> dimHints;
   unsigned numInputs = 0;
+  /// Not empty: it reads or writes matrices of truth values, which are bytes in
+  /// memory and bits in vectors; one of them, as a clause.
+  std::string truths;
 
   explicit RowProgram(mlir::MLIRContext *context) : context(context) {}
 
@@ -224,8 +236,24 @@ importRowProgram(kb::KernelOp kernel, std::string &reason,
 /// make up its results: one, or several where tensors are concatenated, padded
 /// or inserted. Inputs need not be contiguous along the columns. On failure
 /// returns nothing and says why in `reason`, as one clause.
-std::vector<std::unique_ptr<RowProgram>> importPieces(kb::KernelOp kernel,
-                                                      std::string &reason);
+/// With `windows`, reductions over few elements of a small window are written
+/// out in the order of their loop, and what is padded is chosen for each
+/// element instead of cut into pieces; accesses may have clamps.
+std::vector<std::unique_ptr<RowProgram>>
+importPieces(kb::KernelOp kernel, std::string &reason, bool windows = false);
+
+/// A kernel whose result holds, at each column, `init` combined with the
+/// elements up to there, which are those of the program's one output.
+struct RowScan {
+  std::unique_ptr<RowProgram> program; ///< null: it is no scan
+  ReduceKind kind = ReduceKind::AddF;
+  Node *init = nullptr;   ///< without columns
+  bool exclusive = false; ///< the element at the column itself is left out
+};
+
+/// Reads the body of a kernel that is a loop over the columns which carries one
+/// value a row. On failure says why in `reason`, as one clause.
+RowScan importScan(kb::KernelOp kernel, std::string &reason);
 
 /// What rewriteProgram may do; see Numerics in Core/Kernel.h.
 struct RewriteOptions {

@@ -2,6 +2,8 @@
 
 #include "kernelbrain/Evaluate/Device/InputSets.h"
 
+#include "Parallel.h"
+
 #include "kernelbrain/Evaluate/Device/Numbers.h"
 
 #include <algorithm>
@@ -246,15 +248,19 @@ double intoDomain(const Domain &domain, double value) {
 
 void fillFloats(const InputSet &set, const Argument &argument, Grid grid,
                 const FloatDrawer &drawer, const Stream &moves, SetKind kind,
-                ElementType type, double perturbation, void *data) {
+                ElementType type, double perturbation, void *data,
+                int threads) {
   constexpr int64_t width = 64;
   const Domain &domain = argument.domain;
   bool bounded = domain.low || domain.high;
   if (bounded && (kind == SetKind::NaNs || kind == SetKind::Infinities))
     kind = SetKind::Normal;
-  double values[width];
-  for (int64_t row = 0; row < grid.rows; ++row) {
-    for (int64_t column = 0; column < grid.columns; column += width) {
+  // Pieces of rows, numbered along them.
+  int64_t perRow = (grid.columns + width - 1) / width;
+  forEachPiece(threads, grid.rows * perRow, 1024, [&](int64_t at, int64_t end) {
+    double values[width];
+    for (; at < end; ++at) {
+      int64_t row = at / perRow, column = at % perRow * width;
       int64_t count = std::min(width, grid.columns - column);
       int64_t index = row * grid.columns + column;
       drawer.draw(kind, row, column, count, values);
@@ -278,7 +284,7 @@ void fillFloats(const InputSet &set, const Argument &argument, Grid grid,
               perturbation * (2 * uniformOf(moves.at(uint64_t(index + k))) - 1);
       storeFloats(type, values, count, data, index);
     }
-  }
+  });
 }
 
 /// The range [low, high) that integers are drawn from.
@@ -299,37 +305,40 @@ void integerRange(const Argument &argument, int64_t &low, int64_t &high) {
 }
 
 void fillIntegers(const InputSet &set, const Argument &argument,
-                  const Stream &stream, Grid grid, ElementType type,
-                  void *data) {
+                  const Stream &stream, Grid grid, ElementType type, void *data,
+                  int threads) {
   int64_t low, high;
   integerRange(argument, low, high);
   auto range = uint64_t(std::max<int64_t>(1, high - low));
   bool leaves = set.violating && argument.domain.high;
-  for (int64_t row = 0, index = 0; row < grid.rows; ++row) {
-    for (int64_t column = 0; column < grid.columns; ++column, ++index) {
-      uint64_t bits = stream.at(uint64_t(index));
-      int64_t value = low + int64_t(bits % range);
-      if (set.kind == SetKind::OneHot)
-        value = low;
-      else if (set.kind == SetKind::Tail)
-        value = low + int64_t(range - 1);
-      else if (set.kind == SetKind::ZeroOne)
-        value = low + int64_t(range > 1 ? bits >> 63 : 0);
-      else if (set.kind == SetKind::EqualRows)
-        value = low + int64_t(stream.at(uint64_t(column)) % range);
-      else if (set.kind == SetKind::Constant)
-        value = low + int64_t(stream.at(uint64_t(row)) % range);
-      if (leaves && (index == 0 || mix(bits) % 97 == 0))
-        value = mix(bits + 1) & 1 ? high : low - 1;
-      storeInteger(type, data, index, value);
-    }
-  }
+  forEachPiece(threads, grid.rows * grid.columns, 65536,
+               [&](int64_t index, int64_t end) {
+                 for (; index < end; ++index) {
+                   int64_t row = index / grid.columns,
+                           column = index % grid.columns;
+                   uint64_t bits = stream.at(uint64_t(index));
+                   int64_t value = low + int64_t(bits % range);
+                   if (set.kind == SetKind::OneHot)
+                     value = low;
+                   else if (set.kind == SetKind::Tail)
+                     value = low + int64_t(range - 1);
+                   else if (set.kind == SetKind::ZeroOne)
+                     value = low + int64_t(range > 1 ? bits >> 63 : 0);
+                   else if (set.kind == SetKind::EqualRows)
+                     value = low + int64_t(stream.at(uint64_t(column)) % range);
+                   else if (set.kind == SetKind::Constant)
+                     value = low + int64_t(stream.at(uint64_t(row)) % range);
+                   if (leaves && (index == 0 || mix(bits) % 97 == 0))
+                     value = mix(bits + 1) & 1 ? high : low - 1;
+                   storeInteger(type, data, index, value);
+                 }
+               });
 }
 
 } // namespace
 
 void fillInput(const InputSet &set, size_t position, const Argument &argument,
-               ElementType type, double perturbation, void *data) {
+               ElementType type, double perturbation, void *data, int threads) {
   std::vector<int64_t> extents = extentsOf(argument, set.dims);
   uint64_t seed = mix(set.seed + position * 0x632be59bd9b4e019 +
                       uint64_t(set.kind) * 0x2545f4914f6cdd1d);
@@ -344,13 +353,12 @@ void fillInput(const InputSet &set, size_t position, const Argument &argument,
     fillFloats(set, argument, grid,
                FloatDrawer(stream, grid, argument.type, extents.size() < 2),
                Stream{mix(seed + 3 + uint64_t(set.move))}, kind, type,
-               perturbation, data);
+               perturbation, data, threads);
   else
-    fillIntegers(set, argument, stream, grid, type, data);
+    fillIntegers(set, argument, stream, grid, type, data, threads);
 }
 
-uint64_t hashMemory(const void *data, int64_t bytes) {
-  auto *at = static_cast<const char *>(data);
+static uint64_t hashPiece(const char *at, int64_t bytes) {
   uint64_t lanes[4] = {1, 2, 3, 4};
   int64_t k = 0;
   for (; k + 32 <= bytes; k += 32) {
@@ -366,6 +374,18 @@ uint64_t hashMemory(const void *data, int64_t bytes) {
     hash = mix(hash ^ uint8_t(at[k]));
   for (uint64_t lane : lanes)
     hash = mix(hash ^ lane);
+  return hash;
+}
+
+uint64_t hashMemory(const void *data, int64_t bytes, int threads) {
+  std::vector<uint64_t> hashes(size_t((bytes + pieceBytes - 1) / pieceBytes));
+  forEachPiece(threads, bytes, pieceBytes, [&](int64_t begin, int64_t end) {
+    hashes[size_t(begin / pieceBytes)] =
+        hashPiece(static_cast<const char *>(data) + begin, end - begin);
+  });
+  uint64_t hash = uint64_t(bytes);
+  for (uint64_t piece : hashes)
+    hash = mix(hash ^ piece) + 1;
   return hash;
 }
 

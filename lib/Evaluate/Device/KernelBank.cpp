@@ -1,6 +1,7 @@
 //===- KernelBank.cpp - Inputs, references and baselines of a kernel ------===//
 
 #include "BankSource.h"
+#include "Parallel.h"
 
 #include "kernelbrain/Evaluate/Device/Clock.h"
 #include "kernelbrain/Evaluate/Device/Numbers.h"
@@ -126,14 +127,14 @@ KernelBank::build(const CheckerOptions &options, const KernelRequest &request,
     return none.error();
   std::unique_ptr<KernelBank> bank(
       new KernelBank(options, request, std::move(*none)));
-  int64_t start = nowNs();
+  bank->startNs = nowNs();
   bank->startCpuNs = processCpuNs();
   Status status = bank->createBuffers(slots);
   if (status)
     status = bank->fillSets(everySet);
   if (!status && (everySet || bank->reply.unusable.empty()))
     return status.error().withContext("kernel '" + kernel.name + "'");
-  bank->reply.costNs = nowNs() - start;
+  bank->reply.costNs = nowNs() - bank->startNs;
   return bank;
 }
 
@@ -151,7 +152,15 @@ Status KernelBank::createBuffers(const std::vector<SlotRequest> &slots) {
 }
 
 int64_t KernelBank::spentMs() const {
+  // Many threads draw and compare then, and the GPU's time is nobody's.
+  if (options.gpu)
+    return (nowNs() - startNs) / 1000000;
   return (processCpuNs() - startCpuNs + runnersCpuNs) / 1000000;
+}
+
+int64_t KernelBank::allowanceMs() const {
+  // Inputs of GPUs are a hundred times larger, and two contexts take a second.
+  return options.gpu ? 3 * request.allowanceMs : request.allowanceMs;
 }
 
 Status KernelBank::fillSets(bool everySet) {
@@ -180,7 +189,7 @@ Status KernelBank::fillSets(bool everySet) {
       !why.empty())
     return Error{"'" + reference.path + "': " + why};
   for (const InputSet &set : plan(everySet)) {
-    bool late = spentMs() > request.allowanceMs;
+    bool late = spentMs() > allowanceMs();
     if (late && !bankSets.empty()) {
       reply.notes.push_back("set '" + set.name() + "' is over the allowance");
       continue;
@@ -212,15 +221,20 @@ Status KernelBank::fillSets(bool everySet) {
 }
 
 double KernelBank::shareOfNaN(const InputSet &set) {
-  int64_t nans = 0, all = 0;
+  std::atomic<int64_t> nans{0};
+  int64_t all = 0;
   for (size_t k = 0; k < kernel().arguments.size(); ++k) {
     const Argument &argument = kernel().arguments[k];
     if (!argument.isOutput || !isFloat(argument.type))
       continue;
     int64_t count = elementCount(extentsOf(argument, set.dims));
     const char *at = data(k, set, Placement::Centered);
-    for (int64_t i = 0; i < count; ++i)
-      nans += std::isnan(loadFloat(argument.type, at, i));
+    forEachPiece(threads(), count, 1 << 18, [&](int64_t i, int64_t end) {
+      int64_t found = 0;
+      for (; i < end; ++i)
+        found += std::isnan(loadFloat(argument.type, at, i));
+      nans += found;
+    });
     all += count;
   }
   return all ? double(nans) / double(all) : 0;
@@ -272,7 +286,8 @@ Status KernelBank::runReference(BankSet &set, Source &reference, Use use) {
                 isFloat(argument.type)
                     ? perturbation * lowerPrecisionRoundoff(argument.type)
                     : 0,
-                reference.buffers.data(k, bytes(k), Placement::Centered));
+                reference.buffers.data(k, bytes(k), Placement::Centered),
+                threads());
   }
   std::string reason;
   Result<RunReply> run = reference.run(
@@ -290,9 +305,9 @@ Status KernelBank::runReference(BankSet &set, Source &reference, Use use) {
     const void *at = reference.buffers.data(k, bytes(k), Placement::Centered);
     OutputReference &kept = set.outputs[output++];
     if (use == Use::Reference)
-      takeReference(kept, types[k].type, at);
+      takeReference(kept, types[k].type, at, threads());
     else if (use == Use::Lower)
-      takeLower(kept, types[k].type, at);
+      takeLower(kept, types[k].type, at, threads());
     else
       takeAlternatives(kept, types[k].type, at);
   }
@@ -358,7 +373,8 @@ Status KernelBank::addSet(InputSet inputs, Source &baseline,
     if (!kernel().arguments[k].isOutput)
       continue;
     OutputReference &reference = set.outputs[output];
-    takeBaseline(reference, data(k, set.inputs, Placement::Centered));
+    takeBaseline(reference, data(k, set.inputs, Placement::Centered),
+                 threads());
     if (repeats && !bankSets.empty())
       takeUsualError(reference, bankSets[0].outputs[output]);
     ++output;

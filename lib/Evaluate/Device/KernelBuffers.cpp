@@ -2,9 +2,9 @@
 
 #include "kernelbrain/Evaluate/Device/KernelBank.h"
 
-#include "kernelbrain/Evaluate/Device/Numbers.h"
+#include "Parallel.h"
 
-#include <cstring>
+#include <algorithm>
 
 namespace kernelbrain::evaluate {
 
@@ -27,8 +27,39 @@ std::vector<int64_t> KernelBank::offsets(const InputSet &set,
   return result;
 }
 
+KernelBank::KeptInputs *KernelBank::keep(const InputSet &set) {
+  constexpr int64_t mostBytes = int64_t(8) << 30;
+  if (!options.gpu || set.freshInput >= 0)
+    return nullptr;
+  auto found = keptInputs.find(set.name());
+  if (found != keptInputs.end())
+    return &found->second;
+  int64_t bytes = 0;
+  for (size_t k = 0; k < kernel().arguments.size(); ++k)
+    if (!kernel().arguments[k].isOutput)
+      bytes += argumentBytes(k, set.dims);
+  if (keptInputBytes + bytes > std::min(mostBytes, availableBytes() / 4))
+    return nullptr;
+  keptInputBytes += bytes;
+  KeptInputs &kept = keptInputs[set.name()];
+  for (size_t k = 0; k < kernel().arguments.size(); ++k) {
+    const Argument &argument = kernel().arguments[k];
+    kept.data.emplace_back();
+    kept.hashes.push_back(0);
+    if (argument.isOutput)
+      continue;
+    int64_t count = argumentBytes(k, set.dims);
+    kept.data[k].reset(new char[size_t(count)]);
+    fillInput(set, k, argument, argument.type, 0, kept.data[k].get(),
+              threads());
+    kept.hashes[k] = hashMemory(kept.data[k].get(), count, threads());
+  }
+  return &kept;
+}
+
 std::vector<uint64_t> KernelBank::drawInputs(const InputSet &set,
                                              Placement placement) {
+  KeptInputs *kept = keep(set);
   std::vector<uint64_t> hashes;
   for (size_t k = 0; k < kernel().arguments.size(); ++k) {
     const Argument &argument = kernel().arguments[k];
@@ -37,8 +68,12 @@ std::vector<uint64_t> KernelBank::drawInputs(const InputSet &set,
       continue;
     }
     char *at = data(k, set, placement);
-    fillInput(set, k, argument, argument.type, 0, at);
-    hashes.push_back(hashMemory(at, argumentBytes(k, set.dims)));
+    int64_t bytes = argumentBytes(k, set.dims);
+    if (kept)
+      copyBytes(threads(), at, kept->data[k].get(), bytes);
+    else
+      fillInput(set, k, argument, argument.type, 0, at, threads());
+    hashes.push_back(kept ? kept->hashes[k] : hashMemory(at, bytes, threads()));
   }
   return hashes;
 }
@@ -49,7 +84,8 @@ void KernelBank::poison(const InputSet &set, Placement placement,
     int64_t bytes = argumentBytes(k, set.dims);
     shared.fillGuards(k, bytes, placement, poison);
     if (kernel().arguments[k].isOutput)
-      std::memset(shared.data(k, bytes, placement), int(poison), bytes);
+      fillBytes(threads(), shared.data(k, bytes, placement), int(poison),
+                bytes);
   }
 }
 

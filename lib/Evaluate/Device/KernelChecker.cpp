@@ -2,6 +2,8 @@
 
 #include "kernelbrain/Evaluate/Device/KernelChecker.h"
 
+#include "Parallel.h"
+
 #include "kernelbrain/Evaluate/Device/Clock.h"
 
 #include <algorithm>
@@ -37,8 +39,9 @@ public:
 
 private:
   Outcome checkMemory(const BankSet &set, Placement placement, Poison poison);
-  Outcome compareRuns(const BankSet &set, Placement placement,
-                      const std::vector<std::string> &first);
+  void keepOutputs(const BankSet &set, Placement placement);
+  /// With the outputs that were kept.
+  Outcome compareRuns(const BankSet &set, Placement placement);
   std::string argumentName(size_t position) const;
 
   const CheckerOptions &options;
@@ -47,6 +50,7 @@ private:
   Manifest manifests[2];
   bool isRewritten = false;     ///< the variant, in the last slot
   std::vector<uint64_t> hashes; ///< of the inputs of the set in the buffers
+  std::vector<std::vector<char>> outputs; ///< of the first of two runs
 };
 
 } // namespace
@@ -97,7 +101,8 @@ Outcome VariantRun::checkMemory(const BankSet &set, Placement placement,
                   (at < 0 ? " bytes before " : " bytes behind ") +
                   argumentName(k)};
     if (!bank.kernel().arguments[k].isOutput &&
-        hashMemory(bank.data(k, set.inputs, placement), bytes) != hashes[k])
+        hashMemory(bank.data(k, set.inputs, placement), bytes,
+                   bank.threads()) != hashes[k])
       return {Disposition::Incorrect, "changed " + argumentName(k)};
   }
   return {};
@@ -123,15 +128,29 @@ static bool isPoison(const char *data, int64_t bytes, Poison poison) {
   });
 }
 
-Outcome VariantRun::compareRuns(const BankSet &set, Placement placement,
-                                const std::vector<std::string> &first) {
+void VariantRun::keepOutputs(const BankSet &set, Placement placement) {
+  size_t output = 0;
+  for (size_t k = 0; k < bank.kernel().arguments.size(); ++k) {
+    if (!bank.kernel().arguments[k].isOutput)
+      continue;
+    if (outputs.size() == output)
+      outputs.emplace_back();
+    std::vector<char> &kept = outputs[output++];
+    kept.resize(size_t(bank.argumentBytes(k, set.inputs.dims)));
+    copyBytes(bank.threads(), kept.data(), bank.data(k, set.inputs, placement),
+              int64_t(kept.size()));
+  }
+}
+
+Outcome VariantRun::compareRuns(const BankSet &set, Placement placement) {
   for (size_t k = 0, output = 0; k < bank.kernel().arguments.size(); ++k) {
     const Argument &argument = bank.kernel().arguments[k];
     if (!argument.isOutput)
       continue;
-    const std::string &before = first[output++];
+    const std::vector<char> &before = outputs[output++];
     const char *after = bank.data(k, set.inputs, placement);
-    if (std::memcmp(before.data(), after, before.size()) == 0)
+    if (equalBytes(bank.threads(), before.data(), after,
+                   int64_t(before.size())))
       continue;
     auto element = size_t(byteSize(argument.type));
     size_t at =
@@ -160,7 +179,7 @@ Outcome VariantRun::judgeOutputs(const BankSet &set, Placement placement,
       continue;
     Judgement judgement =
         judge(set.outputs[output++], bank.data(k, set.inputs, placement),
-              isRewritten);
+              isRewritten, bank.threads());
     error = std::max(error, judgement.error);
     if (!judgement.reason.empty())
       return {Disposition::Incorrect,
@@ -172,7 +191,6 @@ Outcome VariantRun::judgeOutputs(const BankSet &set, Placement placement,
 Outcome VariantRun::checkSet(const BankSet &set, Placement placement,
                              double &error) {
   hashes = bank.drawInputs(set.inputs, placement);
-  std::vector<std::string> first;
   for (Poison poison : {Poison::First, Poison::Second}) {
     int32_t status = 0;
     Outcome outcome = runOnce(set, placement, poison, 0, status);
@@ -193,12 +211,9 @@ Outcome VariantRun::checkSet(const BankSet &set, Placement placement,
       return {Disposition::LaunchFailed,
               status == 1 ? "declined" : "status " + std::to_string(status)};
     if (poison == Poison::First)
-      for (size_t k = 0; k < bank.kernel().arguments.size(); ++k)
-        if (bank.kernel().arguments[k].isOutput)
-          first.emplace_back(bank.data(k, set.inputs, placement),
-                             size_t(bank.argumentBytes(k, set.inputs.dims)));
+      keepOutputs(set, placement);
   }
-  Outcome equal = compareRuns(set, placement, first);
+  Outcome equal = compareRuns(set, placement);
   return equal ? judgeOutputs(set, placement, error) : equal;
 }
 

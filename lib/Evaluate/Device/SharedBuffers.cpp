@@ -19,9 +19,7 @@ static int64_t roundUp(int64_t value, int64_t unit) {
   return (value + unit - 1) / unit * unit;
 }
 
-/// Memory that can be had without swapping, in bytes; 0 if the system does not
-/// tell.
-static int64_t availableBytes() {
+int64_t availableBytes() {
   std::ifstream file("/proc/meminfo");
   std::string word;
   int64_t kibibytes = 0;

@@ -11,8 +11,10 @@
 #include "kernelbrain/Evaluate/Device/ProgramComparison.h"
 #include "kernelbrain/Support/Frame.h"
 
+#include <algorithm>
 #include <fstream>
 #include <map>
+#include <thread>
 #include <unistd.h>
 
 namespace kernelbrain::evaluate {
@@ -185,6 +187,9 @@ Status chooseGpu(CheckerOptions &options, int ordinal) {
   options.gpu = described->target;
   options.gpuName = described->name;
   options.runner.device = ordinal;
+  // The machine's cores have nothing to do while variants are on its GPU.
+  options.checkerThreads =
+      int(std::clamp(std::thread::hardware_concurrency(), 1u, 32u));
   return {};
 }
 

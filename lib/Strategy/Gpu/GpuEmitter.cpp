@@ -246,6 +246,48 @@ int64_t kernelbrain::strategy::fittingLanes(const RowProgram &program,
   return most;
 }
 
+/// Lanes exchange words of 32 bits.
+Value GpuEmitter::fromLane(Value value, gpu::ShuffleMode mode,
+                           int64_t operand) {
+  Type type = value.getType();
+  Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
+  bool isIndex = isa<IndexType>(type), isFloat = isa<FloatType>(type);
+  unsigned bits = isIndex ? 64 : type.getIntOrFloatBitWidth();
+  Type integer = builder.getIntegerType(bits);
+  auto move = [&](Value word) -> Value {
+    return gpu::ShuffleOp::create(builder, loc, word, operand, warpThreads,
+                                  mode)
+        .getShuffleResult();
+  };
+  Value word = value;
+  if (isIndex)
+    word = arith::IndexCastOp::create(builder, loc, i64, word);
+  if (isFloat)
+    word = arith::BitcastOp::create(builder, loc, integer, word);
+  if (bits == 64) {
+    Value by =
+        arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(32));
+    Value high = arith::ShRUIOp::create(builder, loc, word, by);
+    Value low = arith::TruncIOp::create(builder, loc, i32, word);
+    high = arith::TruncIOp::create(builder, loc, i32, high);
+    low = arith::ExtUIOp::create(builder, loc, i64, move(low));
+    high = arith::ExtUIOp::create(builder, loc, i64, move(high));
+    high = arith::ShLIOp::create(builder, loc, high, by);
+    word = arith::OrIOp::create(builder, loc, low, high);
+  } else {
+    if (bits < 32)
+      word = arith::ExtUIOp::create(builder, loc, i32, word);
+    word = move(word);
+    if (bits < 32)
+      word = arith::TruncIOp::create(builder, loc, integer, word);
+  }
+  if (isFloat)
+    return arith::BitcastOp::create(builder, loc, type, word);
+  return isIndex
+             ? arith::IndexCastOp::create(builder, loc, type, word).getResult()
+             : word;
+}
+
 //===----------------------------------------------------------------------===//
 // Arithmetic
 //===----------------------------------------------------------------------===//

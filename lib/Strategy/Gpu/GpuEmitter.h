@@ -9,6 +9,9 @@
 
 namespace kernelbrain::strategy {
 
+/// Threads that execute in step and exchange values without memory.
+constexpr int64_t warpThreads = 32;
+
 /// Launches, vectors of memory and arithmetic as a GPU wants them. Who derives
 /// from it writes launches in emitNest().
 class GpuEmitter : public ProgramEmitter {
@@ -45,6 +48,9 @@ protected:
   void storeLanes(Value value, Value memref, Value offset, bool isAligned);
   Values lanesOf(Value vector);
   Value fromLanes(llvm::ArrayRef<Value> lanes, mlir::Type type);
+
+  /// The scalar `value` of another thread of the warp.
+  Value fromLane(Value value, mlir::gpu::ShuffleMode mode, int64_t operand);
 
   /// Arithmetic of half precision is done in f32 and rounded; with `fastMath`
   /// functions are those of the hardware.

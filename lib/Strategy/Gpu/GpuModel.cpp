@@ -6,6 +6,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <cmath>
+#include <limits>
 
 using namespace mlir;
 using namespace kernelbrain;
@@ -77,4 +78,34 @@ void kernelbrain::strategy::addGpuMathKnob(SearchSpace &space,
                                "functions of the hardware, or of libdevice",
                                false,
                                KnobValue(std::string("exact"))});
+}
+
+void kernelbrain::strategy::chooseGpuDefaults(
+    SearchSpace &space, llvm::function_ref<Estimate(const Recipe &)> priceOf) {
+  auto price = [&](const Recipe &recipe) {
+    Estimate estimate = priceOf(recipe);
+    return estimate.rejection.empty() && space.violation(recipe).empty()
+               ? estimate.timeNs
+               : std::numeric_limits<double>::infinity();
+  };
+  Recipe best = space.defaultRecipe();
+  double least = price(best);
+  // What gains less is not worth to leave the plainer value.
+  constexpr double gain = 0.995;
+  for (bool improves = true; improves;) {
+    improves = false;
+    for (const Knob &knob : space.knobs)
+      for (const KnobValue &value : knob.values) {
+        Recipe other = best;
+        other.knobs[knob.name] = value;
+        double ns = price(other);
+        if (ns >= gain * least)
+          continue;
+        least = ns;
+        best = other;
+        improves = true;
+      }
+  }
+  for (Knob &knob : space.knobs)
+    knob.otherwise = best.knobs[knob.name];
 }

@@ -226,36 +226,6 @@ static std::vector<KnobValue> powers(int64_t from, int64_t to) {
   return values;
 }
 
-/// Sets the knobs' defaults to the model's choice: each value of each knob in
-/// turn, until none helps.
-static void chooseDefaults(SearchSpace &space, const ReduceKernel &kernel,
-                           const Target &target) {
-  auto price = [&](const Recipe &recipe) {
-    Estimate estimate = priceOf(kernel.variant(recipe), target);
-    return estimate.rejection.empty() && space.violation(recipe).empty()
-               ? estimate.timeNs
-               : std::numeric_limits<double>::infinity();
-  };
-  Recipe best = space.defaultRecipe();
-  double least = price(best);
-  for (bool improves = true; improves;) {
-    improves = false;
-    for (Knob &knob : space.knobs)
-      for (const KnobValue &value : knob.values) {
-        Recipe other = best;
-        other.knobs[knob.name] = value;
-        double ns = price(other);
-        if (ns >= 0.995 * least)
-          continue;
-        least = ns;
-        best = other;
-        improves = true;
-      }
-  }
-  for (Knob &knob : space.knobs)
-    knob.otherwise = best.knobs[knob.name];
-}
-
 SearchSpace GpuReduceStrategy::makeSpace(const ReduceKernel &kernel,
                                          const Target &target) const {
   SearchSpace space;
@@ -296,7 +266,9 @@ SearchSpace GpuReduceStrategy::makeSpace(const ReduceKernel &kernel,
   if (across)
     space.constraints.push_back(
         {"<=", {"*", {{"knob", "lanes"}}, {{"knob", "members"}}}, 1024});
-  chooseDefaults(space, kernel, target);
+  chooseGpuDefaults(space, [&](const Recipe &recipe) {
+    return priceOf(kernel.variant(recipe), target);
+  });
   return space;
 }
 

@@ -172,31 +172,7 @@ static Value unpacked(OpBuilder &builder, Location loc, Value value,
 
 /// The value of the thread whose number differs by `distance`, a power of two.
 Value GpuRowEmitter::shuffle(Value value, int64_t distance) {
-  Type type = value.getType();
-  Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
-  auto swap = [&](Value word) -> Value {
-    return gpu::ShuffleOp::create(builder, loc, word, distance, warpThreads,
-                                  gpu::ShuffleMode::XOR)
-        .getShuffleResult();
-  };
-  Value word = packed(builder, loc, value);
-  if (word.getType().getIntOrFloatBitWidth() == 32)
-    return unpacked(builder, loc, swap(word), type);
-  bool isFloat = isa<FloatType>(type);
-  if (isFloat)
-    word = arith::BitcastOp::create(builder, loc, i64, word);
-  Value by =
-      arith::ConstantOp::create(builder, loc, builder.getI64IntegerAttr(32));
-  Value low = arith::TruncIOp::create(builder, loc, i32, word);
-  Value high = arith::TruncIOp::create(
-      builder, loc, i32, arith::ShRUIOp::create(builder, loc, word, by));
-  low = arith::ExtUIOp::create(builder, loc, i64, swap(low));
-  high = arith::ExtUIOp::create(builder, loc, i64, swap(high));
-  high = arith::ShLIOp::create(builder, loc, high, by);
-  word = arith::OrIOp::create(builder, loc, low, high);
-  if (isFloat)
-    return arith::BitcastOp::create(builder, loc, type, word);
-  return unpacked(builder, loc, word, type);
+  return fromLane(value, gpu::ShuffleMode::XOR, distance);
 }
 
 Value GpuRowEmitter::withinWarp(const Node *node, Value value, int64_t width) {

@@ -10,12 +10,9 @@
 #ifndef KERNELBRAIN_LIB_STRATEGY_GPU_GPUROWCODEGEN_H
 #define KERNELBRAIN_LIB_STRATEGY_GPU_GPUROWCODEGEN_H
 
-#include "../RowCodegen.h"
+#include "GpuEmitter.h"
 
 namespace kernelbrain::strategy {
-
-/// Threads that execute in step and exchange values without memory.
-constexpr int64_t warpThreads = 32;
 
 /// The decisions that knobs stand for.
 struct GpuRowOptions {

@@ -173,6 +173,7 @@ std::unique_ptr<RowProgram> PlaceRewriter::run() {
   target->elementTypes = source.elementTypes;
   target->dimHints = source.dimHints;
   target->numInputs = source.numInputs;
+  target->truths = source.truths;
   std::map<const Node *, Node *> made;
   for (const Node *node : source.live()) {
     SmallVector<Node *> operands;

@@ -102,6 +102,42 @@ static double readings(const GpuRowVariant &variant, const Target &target) {
   return 1 + again * (variant.plan.sweeps.size() - 1);
 }
 
+/// Seconds that one block takes by itself: a trip to memory for each chunk of a
+/// row, and exchanges, which wait for the slowest warp.
+static double blockSeconds(const GpuRowVariant &variant) {
+  constexpr double trip = 8e-7, step = 4e-8, wait = 2e-7, waitPerWarp = 2e-8;
+  if (variant.plan.sweeps.empty())
+    return 2 * trip;
+  const RowProgram &program = *variant.programs.front();
+  const GpuRowOptions &gpu = variant.gpu;
+  double all = double(program.columns().evaluate(program.dimHints)) /
+               double(gpu.group() * gpu.lanes);
+  double chunks = std::max(1.0, std::ceil(all / double(gpu.vectors)));
+  double sweeps = double(variant.plan.sweeps.size());
+  double passes = keepsRows(program, gpu) ? 1 : sweeps;
+  double warps = double(gpu.group()) / warpThreads;
+  double exchange =
+      step * std::log2(double(std::min(gpu.group(), warpThreads)));
+  if (warps > 1)
+    exchange += wait + waitPerWarp * warps;
+  return trip * (chunks * passes + 1) + exchange * sweeps;
+}
+
+/// Seconds that the bytes take, given how many of them are on their way while
+/// threads do not wait for each other.
+static double memorySeconds(const GpuRowVariant &variant, const Target &target,
+                            double bytes, double busyBlocks) {
+  double processors = double(target.gpu->multiprocessors);
+  double needed = 8e-7 * target.dramBytesPerSecond / processors;
+  double share = variant.plan.sweeps.size() > 1 ? 0.5 : 0.8;
+  double threads = busyBlocks * double(variant.gpu.threads);
+  double onTheWay =
+      threads * double(elementsAtOnce(variant)) * columnBytes(variant) * share;
+  // Few threads hide little of each other's latency.
+  return bytes / target.dramBytesPerSecond * (1 + 0.1 * needed / onTheWay) *
+         (1 + 2.0 * warpThreads / threads);
+}
+
 Estimate kernelbrain::strategy::estimateGpuRows(const GpuRowVariant &variant,
                                                 const Target &target) {
   Estimate estimate;
@@ -120,46 +156,29 @@ Estimate kernelbrain::strategy::estimateGpuRows(const GpuRowVariant &variant,
         "about " + std::to_string(registers) + " registers a thread";
     return estimate;
   }
-  double processors = target.gpu->multiprocessors;
-  double columns = program.columns().evaluate(program.dimHints);
+  double processors = double(target.gpu->multiprocessors);
+  double columns = double(program.columns().evaluate(program.dimHints));
   double rows = rowCount(program);
   bool reduces = !variant.plan.sweeps.empty();
-  double blocks =
-      reduces
-          ? std::ceil(rows / gpu.rows)
-          : std::ceil(rows * columns / (gpu.threads * gpu.vectors * gpu.lanes));
-  // Bytes on their way that keep memory busy, of those that a multiprocessor
-  // asks for while it does not wait for other threads.
-  double needed = 8e-7 * target.dramBytesPerSecond / processors;
-  double share = reduces && variant.plan.sweeps.size() > 1 ? 0.5 : 0.8;
+  double blocks = std::ceil(
+      reduces ? rows / double(gpu.rows)
+              : rows * columns / double(gpu.threads * gpu.vectors * gpu.lanes));
   double busy = std::min(double(resident), std::ceil(blocks / processors));
-  double onTheWay = busy * gpu.threads * elementsAtOnce(variant) *
-                    columnBytes(variant) * share;
-  double memory = (read * readings(variant, target) + written) /
-                  target.dramBytesPerSecond * (1 + 0.1 * needed / onTheWay);
-  // Few threads hide little of each other's latency.
-  memory *= 1 + 2.0 * warpThreads / (busy * gpu.threads);
-  // Threads beyond the row's end, and the last wave.
-  double waves = blocks / (processors * resident);
+  double memory = memorySeconds(
+      variant, target, read * readings(variant, target) + written, busy);
+  // The last wave, and threads beyond the row's end.
+  double waves = blocks / (processors * double(resident));
   double idle = 1 + 0.5 * (std::ceil(waves) / waves - 1);
   if (reduces) {
-    double all = std::max<int64_t>(vectorsPerThread(program, gpu), 1);
-    double useful = columns / (all * gpu.group() * gpu.lanes);
+    double all = double(std::max<int64_t>(vectorsPerThread(program, gpu), 1));
+    double useful = columns / (all * double(gpu.group() * gpu.lanes));
     idle *= 1 + 0.3 * (1 / std::min(1.0, useful) - 1);
   }
   double work = columnWork(variant) * rows * columns /
                 (processors * 128 * target.clockHz);
-  // Exchanges: shuffles, and a wait for the slowest warp.
-  double warps = std::max(1.0, double(gpu.group()) / warpThreads);
-  double exchange =
-      4e-8 * std::log2(double(std::min(gpu.group(), warpThreads)));
-  if (warps > 1)
-    exchange += 2e-7 + 2e-8 * warps;
-  double waits =
-      exchange * variant.plan.sweeps.size() * blocks / (processors * resident);
-  double start = 1.5e-6 + 3e-7 * waves;
-  estimate.timeNs = 1e9 * (std::max(memory, work) * idle +
-                           0.1 * std::min(memory, work) + 0.3 * waits + start);
+  double longest = std::max(memory, work) * std::min(idle, 4.0);
+  longest = std::max(longest, std::ceil(waves) * blockSeconds(variant));
+  estimate.timeNs = 1e9 * (longest + 0.1 * std::min(memory, work) + 1.5e-6);
   return estimate;
 }
 
@@ -207,11 +226,8 @@ static int64_t widestLanes(const GpuRowKernel &kernel) {
     ElementSizes sizes = elementSizes(*program);
     int64_t most = std::min(16 / std::min<int64_t>(sizes.narrowest, 16),
                             32 / std::min<int64_t>(sizes.widest, 32));
-    // Truth values are bytes in memory and bits in vectors.
-    for (const Node *node : program->live())
-      if (node->kind == Node::Kind::Input && node->type.isInteger(1) &&
-          program->variesAlongColumns(node))
-        most = 1;
+    if (!program->truths.empty())
+      most = 1;
     lanes = std::min(lanes, fittingLanes(*program, most));
   }
   return lanes;
@@ -244,7 +260,8 @@ void GpuSpaceBuilder::addGeometry() {
     return;
   std::vector<KnobValue> rows;
   for (int64_t count = 1; count <= 64; count *= 2)
-    rows.push_back(count);
+    if (count == 1 || double(count) < 2 * rowCount(program))
+      rows.push_back(count);
   add("rows", rows, int64_t(1), "that a block works on side by side",
       /*structural=*/true);
   space.constraints.push_back(

@@ -28,9 +28,6 @@ static std::string findScatter(const RowProgram &program) {
     const Extent &along = output.access.strides.back();
     if (!along.isOne() && !(along.isZero() && program.hasReduction()))
       return "a result is no row";
-    if (program.variesAlongColumns(output.node) &&
-        output.node->type.isInteger(1))
-      return "a result is a matrix of truth values";
   }
   return "";
 }
@@ -49,7 +46,9 @@ GpuRowKernel kernelbrain::strategy::analyzeGpuRows(kb::KernelOp kernel,
   result.reduces = wantsReduction;
   RowKernel rows = analyzeRows(kernel, Target(), wantsReduction);
   result.numerics = rows.numerics;
-  result.mismatch = rows.mismatch;
+  // Threads can take truth values one by one.
+  bool isFine = rows.program && rows.mismatch == rows.program->truths;
+  result.mismatch = isFine ? "" : rows.mismatch;
   if (rows.program && result.mismatch.empty()) {
     result.programs.push_back(std::move(rows.program));
   } else if (!wantsReduction && !rows.program) {

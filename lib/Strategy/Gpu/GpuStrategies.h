@@ -28,6 +28,11 @@ constexpr double gpuLaunchNs = 2500;
 /// program has some.
 void addGpuMathKnob(SearchSpace &space, const RowProgram &program);
 
+/// Sets the knobs' defaults to the model's choice: each value of each knob in
+/// turn, until none helps.
+void chooseGpuDefaults(SearchSpace &space,
+                       llvm::function_ref<Estimate(const Recipe &)> priceOf);
+
 /// Reductions along rows, each of which a block or less works off; and kernels
 /// without reductions.
 std::unique_ptr<Strategy> createGpuRowwiseStrategy();
@@ -36,6 +41,10 @@ std::unique_ptr<Strategy> createGpuElementwiseStrategy();
 std::unique_ptr<Strategy> createGpuColumnwiseStrategy();
 /// Reductions of few long rows, or of everything, shared by blocks.
 std::unique_ptr<Strategy> createGpuLongRowsStrategy();
+/// No reduction but over small windows, and elements that change places.
+std::unique_ptr<Strategy> createGpuLayoutStrategy();
+/// Prefixes of rows, written as a loop that carries one value a row.
+std::unique_ptr<Strategy> createGpuScanStrategy();
 
 } // namespace kernelbrain::strategy
 

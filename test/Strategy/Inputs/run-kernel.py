@@ -163,7 +163,7 @@ def compare(ours, stock, arguments):
     return float((difference / np.maximum(scale * eps, 1e-30)).max())
 
 
-def main():
+def parse(words):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("mlir")
     parser.add_argument("folder")
@@ -185,9 +185,12 @@ def main():
                         "elements of the next one")
     parser.add_argument("--offset", type=int, default=0, help="bytes of the results past a cache line")
     parser.add_argument("--ulp", type=float, default=4.0)
-    arguments = parser.parse_args()
+    return parser.parse_args(words)
+
+
+def prepare(source, arguments):
+    """Inputs, empty results, the results of the stock lowering, and the dynamic dimensions."""
     os.makedirs(arguments.folder, exist_ok=True)
-    source = pathlib.Path(arguments.mlir).read_text()
     promotes = not (arguments.edges or arguments.bf16)
     build_stock(promote(source) if promotes else source, arguments.folder)
     inputs, outputs = (types(text) for text in signature(source))
@@ -205,7 +208,20 @@ def main():
     stock = ciface.Entry(f"{arguments.folder}/stock.so", [a.astype(wide(a.dtype)) for a in arrays + empty],
                          [(shape, wide(dtype)) for shape, dtype in outputs])
     stock()
-    expected = stock.take()
+    return arrays, empty, stock.take(), extents
+
+
+def report(knobs, worst, outside, arguments):
+    """Prints a line; true if something is wrong."""
+    bad = outside or any(isinstance(w, str) or w > arguments.ulp for w in worst)
+    shown = ", ".join(w if isinstance(w, str) else f"{w:.2f} ulp" for w in worst)
+    print(f"{'BAD' if bad else 'ok'} {knobs}: {shown}{', memory around a result was written' if outside else ''}")
+    return bad
+
+
+def main():
+    arguments = parse(sys.argv[1:])
+    arrays, empty, expected, _ = prepare(pathlib.Path(arguments.mlir).read_text(), arguments)
     status = 0
     for number, knobs in enumerate(arguments.knobs or ["{}"]):
         path = build(arguments.mlir, arguments, knobs, number)
@@ -218,11 +234,9 @@ def main():
         worst = [compare(view, other, arguments) for (_, _, view), other in zip(results, expected)]
         outside = any((buffer[:start] != 0x5A).any() or (buffer[start + view.nbytes:] != 0x5A).any()
                       for buffer, start, view in results + spaces)
-        bad = code != 0 or outside or any(isinstance(w, str) or w > arguments.ulp for w in worst)
-        status |= bad
-        shown = ", ".join(w if isinstance(w, str) else f"{w:.2f} ulp" for w in worst)
-        print(f"{'BAD' if bad else 'ok'} {knobs}: {shown}{', memory around a result was written' if outside else ''}")
+        status |= code != 0 or report(knobs, worst, outside, arguments)
     return status
 
 
-sys.exit(main())
+if __name__ == "__main__":
+    sys.exit(main())

@@ -63,13 +63,15 @@ int64_t bytesOf(const Argument &argument, ElementType type,
 
 /// Draws input `position` of a kernel. Values are exact in `argument.type` and
 /// stored as `type` (the same, or f64). `perturbation`: each float value is
-/// then moved by a random relative amount up to it.
+/// then moved by a random relative amount up to it. Runs on up to `threads`
+/// threads, as the functions below.
 void fillInput(const InputSet &set, size_t position, const Argument &argument,
-               ElementType type, double perturbation, void *data);
+               ElementType type, double perturbation, void *data,
+               int threads = 1);
 
 /// Hash of memory, for telling whether it has changed. Four lanes, about as
 /// fast as memory.
-uint64_t hashMemory(const void *data, int64_t bytes);
+uint64_t hashMemory(const void *data, int64_t bytes, int threads = 1);
 
 } // namespace kernelbrain::evaluate
 

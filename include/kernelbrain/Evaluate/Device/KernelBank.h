@@ -11,6 +11,7 @@
 #include "kernelbrain/Evaluate/Protocol/Messages.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,6 +30,8 @@ struct CheckerOptions {
   /// The GPU that kernels are for, and its name; none: this host.
   std::optional<Target> gpu;
   std::string gpuName;
+  /// Of this process, for drawing, comparing and judging.
+  int checkerThreads = 1;
 };
 
 /// One input set with what its outputs should be.
@@ -63,7 +66,8 @@ public:
                         const std::vector<int64_t> &dims) const;
   char *data(size_t position, const InputSet &set, Placement placement);
   std::vector<int64_t> offsets(const InputSet &set, Placement placement) const;
-  /// Draws all inputs; returns their hashes, by position.
+  /// Draws all inputs, or copies them where they were kept; returns their
+  /// hashes, by position.
   std::vector<uint64_t> drawInputs(const InputSet &set, Placement placement);
   /// Poisons outputs and guard zones.
   void poison(const InputSet &set, Placement placement, Poison poison);
@@ -71,10 +75,21 @@ public:
   Json callOf(const InputSet &set, Placement placement, int64_t workspace0,
               int64_t workspace1) const;
 
+  int threads() const { return options.checkerThreads; }
+
 private:
   KernelBank(const CheckerOptions &options, const KernelRequest &request,
              SharedBuffers shared)
       : options(options), request(request), shared(std::move(shared)) {}
+
+  /// The inputs of a set as they were drawn: drawing again takes ten times as
+  /// long as copying.
+  struct KeptInputs {
+    std::vector<std::unique_ptr<char[]>> data; ///< by position; outputs: none
+    std::vector<uint64_t> hashes;
+  };
+  /// Null if there is no memory to keep them in.
+  KeptInputs *keep(const InputSet &set);
 
   struct Source; // a process that computes outputs
   /// An error that is the kernel's own.
@@ -101,8 +116,10 @@ private:
   Status runReference(BankSet &set, Source &reference, Use use);
   Status runReferences(BankSet &set, Source &reference);
   std::vector<InputSet> plan(bool everySet) const;
-  /// CPU time: the allowance must not buy less on a busy machine.
+  /// CPU time: the allowance must not buy less on a busy machine. With a GPU it
+  /// is elapsed time.
   int64_t spentMs() const;
+  int64_t allowanceMs() const;
   double shareOfNaN(const InputSet &set);
 
   CheckerOptions options;
@@ -111,7 +128,10 @@ private:
   std::vector<BankSet> bankSets;
   KernelReply reply;
   int64_t deadlineMs = 60000;
-  int64_t keptBytes = 0;    ///< of references
+  int64_t keptBytes = 0; ///< of references
+  std::map<std::string, KeptInputs> keptInputs;
+  int64_t keptInputBytes = 0;
+  int64_t startNs = 0;
   int64_t startCpuNs = 0;   ///< of this process
   int64_t runnersCpuNs = 0; ///< of all runs so far
 };

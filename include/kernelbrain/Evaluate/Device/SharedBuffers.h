@@ -26,6 +26,10 @@ enum class Placement {
 /// NaN (or -1) and large finite values (or NaN for 16-bit floats).
 enum class Poison : uint8_t { First = 0xff, Second = 0x7f };
 
+/// Memory of this machine that can be had without swapping; 0 if the system
+/// does not tell.
+int64_t availableBytes();
+
 struct SlotRequest {
   int64_t capacity = 0;  ///< bytes of the largest buffer it has to hold
   int64_t alignment = 1; ///< what callers promise

@@ -50,6 +50,7 @@ struct OutputReference {
   std::vector<int64_t> extents;
   std::vector<int64_t> tiles;    ///< which ones are kept, ascending
   std::vector<double> values;    ///< of those tiles, row by row (floats)
+  std::vector<size_t> starts;    ///< of each tile in `values`
   std::vector<int64_t> integers; ///< the same for integer outputs
   /// Largest magnitude of each tile that the output's type can hold; with
   /// `lostAbove`, of each row of a tile (32 of them a tile).
@@ -104,17 +105,20 @@ std::vector<int64_t> chooseTiles(const TileGrid &grid, int64_t limit,
                                  uint64_t seed);
 
 /// Takes the kept tiles out of a reference output whose elements are `type`.
+/// Large outputs are read on up to `threads` threads, here and below.
 void takeReference(OutputReference &reference, ElementType type,
-                   const void *data);
+                   const void *data, int threads = 1);
 /// Widens the tiles' scales by the output of perturbed inputs, and measures it.
-void takeLower(OutputReference &reference, ElementType type, const void *data);
+void takeLower(OutputReference &reference, ElementType type, const void *data,
+               int threads = 1);
 /// Takes what integer outputs are with inputs that are moved by `conditioning`
 /// of what takeLower() is given, as alternatives: an index whose key ties.
 void takeAlternatives(OutputReference &reference, ElementType type,
                       const void *data);
 /// Measures the baseline's own error and notes its exceptional elements; its
 /// integers are alternatives.
-void takeBaseline(OutputReference &reference, const void *data);
+void takeBaseline(OutputReference &reference, const void *data,
+                  int threads = 1);
 
 /// For inputs whose results are one value over and over: the error of one value
 /// is luck. Raises the baseline's to what it is on `usual`, the same output for
@@ -123,12 +127,13 @@ void takeBaseline(OutputReference &reference, const void *data);
 void takeUsualError(OutputReference &reference, const OutputReference &usual);
 
 /// Measures an output of the kernel's own type.
-OutputError measureError(const OutputReference &reference, const void *data);
+OutputError measureError(const OutputReference &reference, const void *data,
+                         int threads = 1);
 /// A `rewritten` kernel is another algorithm, which rounds elsewhere: it may be
 /// 16 times as far off, but no further than a quarter of the simulated error of
 /// lower precision.
 Judgement judge(const OutputReference &reference, const void *data,
-                bool rewritten = false);
+                bool rewritten = false, int threads = 1);
 
 /// "output element (3, 17)".
 std::string elementName(const std::vector<int64_t> &extents, int64_t element);

@@ -1,0 +1,272 @@
+//===- GpuLayoutStrategy.cpp - Elements that change places ----------------===//
+
+#include "GpuLayoutEmitter.h"
+#include "GpuStrategies.h"
+
+#include "kernelbrain/Support/Hash.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace kernelbrain;
+using namespace kernelbrain::strategy;
+
+namespace {
+/// What is known of a kernel before any knob is set.
+struct GpuLayoutKernel {
+  Pieces pieces; ///< rewritten
+  Numerics numerics;
+  std::string mismatch;
+};
+
+class GpuLayoutStrategy : public Strategy {
+public:
+  StringRef getName() const override { return "gpu-layout"; }
+  StringRef getVersion() const override { return version; }
+  StringRef getTargetKind() const override { return "cuda"; }
+
+  std::string findMismatch(kb::KernelOp kernel,
+                           const Target &target) const override;
+  SearchSpace space(kb::KernelOp kernel, const Target &target) const override;
+  Estimate estimate(kb::KernelOp kernel, const Target &target,
+                    const Recipe &recipe) const override;
+  FailureOr<Instance> instantiate(kb::KernelOp kernel, const Target &target,
+                                  const Recipe &recipe,
+                                  ModuleOp module) const override;
+
+private:
+  // Bump the number with every change of the code or of the knobs.
+  std::string version = contentHash("gpu-layout 1");
+};
+} // namespace
+
+/// The most expressions, counted once an element, that one thread may compute.
+static constexpr double maxInstructions = 12000;
+
+static GpuLayoutKernel analyzeGpuLayout(kb::KernelOp kernel,
+                                        const Target &target) {
+  GpuLayoutKernel result;
+  result.numerics = numericsOf(kernel);
+  // Long rows that are contiguous everywhere are another strategy's.
+  constexpr int64_t longRow = 1024;
+  RowKernel rows = analyzeRows(kernel, target, /*wantsReduction=*/false);
+  if (rows.mismatch.empty() &&
+      rows.program->columns().evaluate(rows.program->dimHints) >= longRow) {
+    result.mismatch = "all its rows are contiguous";
+    return result;
+  }
+  RewriteOptions rewrites;
+  rewrites.reciprocal = result.numerics.reassociate;
+  for (const auto &piece :
+       importPieces(kernel, result.mismatch, /*windows=*/true)) {
+    if (!piece->axes[piece->vectorAxis].isStatic())
+      result.mismatch = "the length of its rows is dynamic";
+    if (double(piece->live().size()) > maxInstructions)
+      result.mismatch = "its windows are too large to be written out";
+    result.pieces.push_back(rewriteProgram(*piece, rewrites));
+  }
+  return result;
+}
+
+static GpuLayoutOptions layoutOptions(const Recipe &recipe) {
+  GpuLayoutOptions options;
+  options.vector = integerKnob(recipe, "vector", 1);
+  options.threads = integerKnob(recipe, "threads", 256);
+  options.rows = integerKnob(recipe, "rows", 1);
+  options.tileRows = integerKnob(recipe, "tile_rows", 64);
+  options.tileColumns = integerKnob(recipe, "tile_columns", 64);
+  options.alongInput = textKnob(recipe, "order") != "result";
+  options.fastMath = textKnob(recipe, "math") != "exact";
+  return options;
+}
+
+//===----------------------------------------------------------------------===//
+// Model
+//===----------------------------------------------------------------------===//
+
+static double pointsOf(const RowProgram &program) {
+  double points = 1;
+  for (const Extent &axis : program.axes)
+    points *= axis.evaluate(program.dimHints);
+  return points;
+}
+
+/// Bytes of the inputs that are read: of windows, whose accesses lie side by
+/// side, those of all together.
+static double readBytes(const RowProgram &program) {
+  std::map<unsigned, double> bytes;
+  for (const Node *node : program.live()) {
+    if (node->kind != Node::Kind::Input)
+      continue;
+    double points = double(elementBytes(node->type));
+    for (auto [number, axis] : llvm::enumerate(program.axes))
+      if (node->varies >> number & 1)
+        points *= double(axis.evaluate(program.dimHints));
+    bytes[node->access.argument] += points;
+  }
+  double sum = 0;
+  for (auto [argument, points] : bytes) {
+    double whole = double(elementBytes(program.elementTypes[argument]));
+    for (int64_t extent : program.shapes[argument])
+      whole *= double(extent < 0 ? program.dimHints[-extent - 1] : extent);
+    sum += std::min(points, whole);
+  }
+  return sum;
+}
+
+static Estimate priceOf(const RowProgram &program,
+                        const GpuLayoutOptions &options, const Target &target) {
+  GpuPiecePlan plan = planGpuPiece(program, options);
+  double elementsInFlight = double(plan.vector * plan.rows);
+  double work = 0, bytesOfPoint = 0, scattered = 0;
+  for (const Node *node : program.live()) {
+    work += node->kind != Node::Kind::Constant;
+    if (node->kind != Node::Kind::Input || !program.variesAlongVectors(node))
+      continue;
+    bytesOfPoint += double(elementBytes(node->type));
+    // One access an element.
+    scattered += !plan.isTransposed(node) && !plan.isChunked(node);
+  }
+  double points = pointsOf(program);
+  GpuShape shape;
+  double perThread = elementsInFlight;
+  if (plan.tileAxis)
+    perThread = double(plan.tileRows * plan.tileColumns) / double(plan.threads);
+  shape.blocks =
+      std::max<int64_t>(1, int64_t(points / perThread / double(plan.threads)));
+  shape.threads = plan.threads;
+  shape.sharedBytes = plan.sharedBytes();
+  shape.bytesInFlight = perThread * std::min(bytesOfPoint, 12.0);
+  shape.registers = 28 + int64_t(perThread * std::min(bytesOfPoint, 12.0) / 4);
+  Estimate estimate;
+  estimate.rejection = gpuRejection(target, shape);
+  if (work * elementsInFlight > maxInstructions)
+    estimate.rejection = "the unrolled code is too long";
+  double outputBytes = 0;
+  for (const Output &output : program.outputs)
+    outputBytes += double(elementBytes(output.node->type));
+  double bytes = readBytes(program) + points * outputBytes;
+  estimate.boundNs = target.leastNs(touchedBytes(program, /*outputs=*/false) +
+                                    points * outputBytes);
+  double narrow = double(plan.vector) * outputBytes;
+  double compute = points * work /
+                   (double(target.gpu->multiprocessors) * 64 * target.clockHz) *
+                   1e9;
+  double transfer = gpuTransferNs(target, shape, bytes) *
+                    (narrow < 16 ? 1 + 0.3 * (16 / narrow - 1) / 7 : 1) *
+                    (1 + 0.3 * scattered);
+  // Rows of a tile of less than two cache lines waste part of what memory
+  // delivers, and so do blocks that wait for each other at their barrier.
+  if (plan.tileAxis) {
+    int64_t element = elementBytes(program.outputs[0].node->type);
+    int64_t line = std::min(plan.tileRows, plan.tileColumns) * element;
+    transfer *= line >= 128 ? 1.03 : 1.3;
+  }
+  estimate.timeNs = std::max(transfer, compute) + gpuLaunchNs;
+  return estimate;
+}
+
+static Estimate priceOf(const GpuLayoutKernel &kernel,
+                        const GpuLayoutOptions &options, const Target &target) {
+  Estimate sum;
+  for (const auto &piece : kernel.pieces) {
+    Estimate one = priceOf(*piece, options, target);
+    sum.timeNs += one.timeNs;
+    sum.boundNs += one.boundNs;
+    if (sum.rejection.empty())
+      sum.rejection = one.rejection;
+  }
+  return sum;
+}
+
+//===----------------------------------------------------------------------===//
+// The strategy
+//===----------------------------------------------------------------------===//
+
+std::string GpuLayoutStrategy::findMismatch(kb::KernelOp kernel,
+                                            const Target &target) const {
+  return analyzeGpuLayout(kernel, target).mismatch;
+}
+
+SearchSpace GpuLayoutStrategy::space(kb::KernelOp kernel,
+                                     const Target &target) const {
+  GpuLayoutKernel layout = analyzeGpuLayout(kernel, target);
+  SearchSpace space;
+  space.strategy = getName();
+  space.strategyHash = version;
+  auto add = [&](const std::string &name, std::vector<KnobValue> values,
+                 KnobValue otherwise, const std::string &description,
+                 bool structural = false) {
+    space.knobs.push_back(
+        Knob{name, std::move(values), otherwise, description, structural, {}});
+  };
+  int64_t least = 8, widest = 1;
+  for (Type type : layout.pieces.front()->elementTypes)
+    least = std::min(least, elementBytes(type));
+  GpuLayoutOptions options;
+  options.vector = 16 / least;
+  bool hasTiles = false, hasRows = false;
+  for (const auto &piece : layout.pieces) {
+    GpuPiecePlan plan = planGpuPiece(*piece, options);
+    widest = std::max(widest, plan.vector);
+    hasTiles |= plan.tileAxis.has_value();
+    hasRows |= !plan.tileAxis;
+  }
+  std::vector<KnobValue> vectors;
+  for (int64_t vector = 1; vector <= widest; vector *= 2)
+    vectors.push_back(vector);
+  add("vector", vectors, widest, "elements of one access",
+      /*structural=*/true);
+  add("threads", {int64_t(64), int64_t(128), int64_t(256), int64_t(512)},
+      int64_t(256), "threads of a block");
+  if (hasRows)
+    add("rows", {int64_t(1), int64_t(2), int64_t(4), int64_t(8)}, int64_t(1),
+        "vectors of a thread, one under the other", /*structural=*/true);
+  if (hasTiles) {
+    add("tile_rows", {int64_t(32), int64_t(64), int64_t(128)}, int64_t(64),
+        "elements of a tile along the results' rows", /*structural=*/true);
+    add("tile_columns", {int64_t(32), int64_t(64), int64_t(128)}, int64_t(64),
+        "elements of a tile along the inputs' rows", /*structural=*/true);
+    add("order", {std::string("input"), std::string("result")},
+        std::string("input"), "whose next tile the next block takes");
+  }
+  addGpuMathKnob(space, *layout.pieces.front());
+  chooseGpuDefaults(space, [&](const Recipe &recipe) {
+    return priceOf(layout, layoutOptions(recipe), target);
+  });
+  return space;
+}
+
+Estimate GpuLayoutStrategy::estimate(kb::KernelOp kernel, const Target &target,
+                                     const Recipe &recipe) const {
+  return priceOf(analyzeGpuLayout(kernel, target), layoutOptions(recipe),
+                 target);
+}
+
+FailureOr<Instance> GpuLayoutStrategy::instantiate(kb::KernelOp kernel,
+                                                   const Target &target,
+                                                   const Recipe &recipe,
+                                                   ModuleOp module) const {
+  GpuLayoutKernel layout = analyzeGpuLayout(kernel, target);
+  if (failed(checkRecipe(kernel, recipe, getName(), layout.mismatch,
+                         [&] { return space(kernel, target); })))
+    return failure();
+  GpuLayoutOptions options = layoutOptions(recipe);
+  RowOptions rows;
+  rows.contract = layout.numerics.contract;
+  Instance instance;
+  instance.function =
+      GpuLayoutEmitter(layout.pieces, rows, options, kernel, module).run();
+  GpuPiecePlan plan = planGpuPiece(*layout.pieces.front(), options);
+  instance.features = Json{{"strategy", getName().str()},
+                           {"vector", plan.vector},
+                           {"threads", plan.threads},
+                           {"rows", plan.rows},
+                           {"tile", plan.tileRows * plan.tileColumns},
+                           {"pieces", layout.pieces.size()}};
+  return instance;
+}
+
+std::unique_ptr<Strategy> kernelbrain::strategy::createGpuLayoutStrategy() {
+  return std::make_unique<GpuLayoutStrategy>();
+}

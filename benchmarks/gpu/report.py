@@ -7,7 +7,13 @@ import json
 from intervals import bootstrap_geomean
 
 TORCH = ["eager", "compile", "max-autotune"]
-COLUMNS = [*TORCH, "copy", "kb"]
+USUAL = [*TORCH, "copy", "kb"]
+COLUMNS = [*USUAL, "kb-first", "kb-random"]
+
+
+RATIOS = {"kb_over_torch": "best of torch over kb", "share_of_copy": "copy over kb (share of the copy floor)",
+          "torch_share_of_copy": "copy over best of torch", "kb_over_first": "first proposal over kb",
+          "kb_over_random": "random choice over kb"}
 
 
 def number(value):
@@ -33,18 +39,19 @@ def table(titles, rows):
 
 
 def times(records):
+    shown = [name for name in COLUMNS if name in USUAL or any(name in r["columns"] for r in records)]
     rows = []
     for r in records:
         rate = r["bytes"] / r["columns"]["kb"]["us"] / 1e6 if "kb" in r["columns"] else None
-        rows.append([r["file"], *(cell(r, name) for name in COLUMNS), f"{rate:.2f}" if rate else "-",
+        rows.append([r["file"], *(cell(r, name) for name in shown), f"{rate:.2f}" if rate else "-",
                      triple(r["ratios"].get("kb_over_torch")), triple(r["ratios"].get("share_of_copy"))])
-    return table(["file", *COLUMNS, "kb TB/s", "best torch / kb", "copy / kb"], rows)
+    return table(["file", *shown, "kb TB/s", "best torch / kb", "copy / kb"], rows)
 
 
 def geomeans(records, seed):
-    """{ratio: ([low, middle, high], smallest median, its file, count)}, and of torch's best the share of the copy."""
+    """{ratio: ([low, middle, high], smallest median, its file, count)}."""
     found = {}
-    for key in ("kb_over_torch", "share_of_copy", "torch_share_of_copy"):
+    for key in RATIOS:
         lists = {r["file"]: r["ratio_samples"][key] for r in records if key in r.get("ratio_samples", {})}
         if lists:
             mean = bootstrap_geomean(list(lists.values()), seed)
@@ -57,14 +64,15 @@ def geomeans(records, seed):
 def searches(records):
     rows = []
     for r in records:
-        for kernel, p in r["search"].get("progress", {}).items():
+        for column, kernel, p in [(column, kernel, p) for column, found in r["search"].items()
+                                  for kernel, p in found.get("progress", {}).items()]:
             near = "-" if p["near_best_seconds"] is None else f"{p['near_best_seconds']:.1f}"
             speedup = "-" if p["speedup"] is None else f"{p['speedup']:.2f}"
-            rows.append([r["file"], kernel, str(p["variants"]), f"{p['variants_per_second']:.1f}", near,
+            rows.append([r["file"], column, kernel, str(p["variants"]), f"{p['variants_per_second']:.1f}", near,
                          f"{p['seconds']:.1f}", speedup])
     if not rows:
         return ""
-    return table(["file", "kernel", "variants", "variants/s", "s to within 3%", "s", "speedup over stock"], rows)
+    return table(["file", "column", "kernel", "variants", "variants/s", "s to within 3%", "s", "speedup over stock"], rows)
 
 
 def text(run):
@@ -73,10 +81,8 @@ def text(run):
     parts = [f"GPU benchmark, {run['started']}, {device.get('gpu', 'no GPU')}",
              "Medians in us, cold L2, queue kept busy. `!` wrong result, `*` the queue ran dry in some calls, `-` see "
              "below. Ratios are medians over rounds with 95% intervals; above 1: kb is faster.", times(records)]
-    said = {"kb_over_torch": "best of torch over kb", "share_of_copy": "copy over kb (share of the copy floor)",
-            "torch_share_of_copy": "copy over best of torch"}
     for key, (mean, least, worst, count) in geomeans(records, run["options"]["seed"]).items():
-        parts.append(f"Geometric mean of {said[key]}: {triple(mean, 3)} of {count} files, least {least:.2f} ({worst})")
+        parts.append(f"Geometric mean of {RATIOS[key]}: {triple(mean, 3)} of {count} files, least {least:.2f} ({worst})")
     if found := searches(records):
         parts += ["Searches:", found]
     notes = []

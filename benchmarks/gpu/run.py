@@ -32,6 +32,7 @@ from intervals import median_interval  # noqa: E402
 from workloads import WorkloadError  # noqa: E402
 
 EXAMPLES = ROOT / "examples/device"
+SEARCHES = {"kb": {}, "kb-first": {"max-variants": 1}, "kb-random": {"proposer": "random"}}  # options of kb-optimize
 MODES = {"compile": "default", "max-autotune": "max-autotune-no-cudagraphs"}
 
 
@@ -40,7 +41,8 @@ def parse_arguments(arguments=None):
     parser.add_argument("--bundle", type=pathlib.Path, metavar="DIR",
                         help="an unpacked bundle or a build folder: bin/kb-opt and lib/ are in it")
     parser.add_argument("--files", default="all", metavar="LIST", help="names in examples/device with commas between")
-    parser.add_argument("--columns", default=",".join(report.COLUMNS), metavar="LIST", help="default: %(default)s")
+    parser.add_argument("--columns", default=",".join(report.USUAL), metavar="LIST",
+                        help=f"of {', '.join(report.COLUMNS)} (default: %(default)s)")
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "build/bench-gpu", metavar="FOLDER",
                         help="default: build/bench-gpu")
     parser.add_argument("--artifacts", type=pathlib.Path, metavar="FOLDER",
@@ -63,19 +65,19 @@ def parse_arguments(arguments=None):
         parser.error(f"no such file in examples/device: {', '.join(unknown)}")
     if unknown := sorted(set(args.columns) - set(report.COLUMNS)):
         parser.error(f"no such column: {', '.join(unknown)}")
-    if "kb" in args.columns and not args.bundle:
-        parser.error("the column kb needs --bundle")
+    if searches := [name for name in args.columns if name in SEARCHES and not args.bundle]:
+        parser.error(f"the column {searches[0]} needs --bundle")
     if args.rounds < 3 or args.budget_seconds < 1:
         parser.error("--rounds is at least 3, --budget-seconds at least 1")
     return args
 
 
-def searched(args, name):
+def searched(args, column, name):
     """(folder of the winners of a file, what came of its search)."""
+    folder = (args.artifacts or args.out / "built") / column / name
     if args.artifacts:
-        return args.artifacts / name, search.summary(args.artifacts / name)
-    folder = args.out / "built" / name
-    extra = dict(option.split("=", 1) for option in args.kb_options.split())
+        return folder, search.summary(folder)
+    extra = SEARCHES[column] | dict(option.split("=", 1) for option in args.kb_options.split())
     return folder, search.search(EXAMPLES / f"{name}.mlir", args.bundle, folder, args.budget_seconds, args.seed, extra)
 
 
@@ -89,15 +91,16 @@ def make_columns(args, device, workload, arguments, record):
         record["compile_seconds"][name] = time.monotonic() - start
         return call
 
-    def kb():
+    def searches(column):
         import kernels
-        folder, record["search"] = searched(args, workload.name)
+        folder, record["search"][column] = searched(args, column, workload.name)
         program = kernels.Program(folder, workload, arguments, device)
-        record["notes"] += program.notes
+        record["notes"] += [f"{column}: {note}" for note in program.notes]
         return device.program(program)
 
     makers = {"eager": lambda: device.eager(workload, arguments), "compile": lambda: compiled("compile"),
-              "max-autotune": lambda: compiled("max-autotune"), "copy": lambda: device.copy(record["bytes"]), "kb": kb}
+              "max-autotune": lambda: compiled("max-autotune"), "copy": lambda: device.copy(record["bytes"]),
+              **{name: lambda name=name: searches(name) for name in SEARCHES}}
     made = {}
     for name, make in makers.items():
         if name not in args.columns:
@@ -132,7 +135,8 @@ def check(device, workload, arguments, made, record):
 def add_ratios(record, samples):
     torch_columns = [name for name in report.TORCH if name in samples]
     best = min(torch_columns, key=lambda name: samples[name].median(), default=None)
-    pairs = {"kb_over_torch": (best, "kb"), "share_of_copy": ("copy", "kb"), "torch_share_of_copy": ("copy", best)}
+    pairs = {"kb_over_torch": (best, "kb"), "share_of_copy": ("copy", "kb"), "torch_share_of_copy": ("copy", best),
+             "kb_over_first": ("kb-first", "kb"), "kb_over_random": ("kb-random", "kb")}
     for key, (slow, fast) in pairs.items():
         if slow in samples and fast in samples:
             record["ratio_samples"][key] = [round(r, 5) for r in rounds.ratios(samples[slow], samples[fast])]
@@ -244,7 +248,7 @@ def main():
                              [MODES[name] for name in args.columns], FileLock(args.out / "warm-up.lock"))
         return 0
     compiled = compile_first(args)
-    if "kb" in args.columns:
+    if SEARCHES.keys() & set(args.columns):
         import kernels
         try:
             kernels.load_runtime(args.bundle)

@@ -219,6 +219,75 @@ class Calls(unittest.TestCase):
         self.assertRaises(WorkloadError, kernels.load_runtime, self.folder)
 
 
+class FakeTorch(HostDevice):
+    """Columns that take as long as their name says and are as wrong as `wrong` says."""
+
+    def __init__(self, wrong=None, changes_inputs=False):
+        super().__init__()
+        self.wrong, self.changes_inputs, self.checked = wrong or {}, changes_inputs, 0
+
+    def arguments(self, workload):
+        return []
+
+    def column(self, name, seconds):
+        def call():
+            return seconds, name == "copy"
+
+        call.name = name
+        return call
+
+    def eager(self, workload, arguments):
+        return self.column("eager", 4e-4)
+
+    def compiled(self, workload, arguments, mode):
+        if mode == "default":
+            raise RuntimeError("no compiler")
+        return self.column("max-autotune", 2e-4)
+
+    def copy(self, count):
+        return self.column("copy", 1e-4)
+
+    def checksum(self, arguments):
+        self.checked += self.changes_inputs
+        return self.checked
+
+    def reference(self, workload, arguments):
+        return None
+
+    def error(self, workload, arguments, reference, results):
+        return self.wrong.get({4e-4: "eager", 2e-4: "max-autotune"}[results[0]], 0.0), 1e-2
+
+
+class Runs(unittest.TestCase):
+    def benchmark(self, device, columns="eager,compile,max-autotune,copy"):
+        args = run.parse_arguments(["--files", "softmax_bf16", "--columns", columns])
+        args.start = 0
+        return run.benchmark(args, device, "softmax_bf16")
+
+    def test_record(self):
+        made = self.benchmark(FakeTorch())
+        self.assertEqual(list(made["columns"]), ["eager", "max-autotune", "copy"])
+        self.assertEqual(made["missing"], {"compile": "no compiler"})
+        self.assertEqual(made["ratios"], {"torch_share_of_copy": [0.5, 0.5, 0.5]})
+        self.assertAlmostEqual(made["columns"]["eager"]["us"], 400)
+        self.assertEqual(made["columns"]["copy"]["late"], len(made["columns"]["copy"]["samples_us"]))
+        self.assertTrue(all(c["correct"] for c in made["columns"].values()))
+
+    def test_wrong_results(self):
+        made = self.benchmark(FakeTorch({"max-autotune": 0.5}))
+        self.assertEqual([c["correct"] for c in made["columns"].values()], [True, False, True])
+        # Twice the error that eager has is allowed.
+        made = self.benchmark(FakeTorch({"max-autotune": 0.05, "eager": 0.025}))
+        self.assertTrue(made["columns"]["max-autotune"]["correct"])
+        self.assertTrue(self.benchmark(FakeTorch(changes_inputs=True))["inputs_changed"])
+
+    def test_time_limit(self):
+        args = run.parse_arguments(["--columns", "max-autotune", "--limit-seconds", "1"])
+        args.start = -1e9
+        made = run.benchmark(args, FakeTorch(), "softmax_bf16")
+        self.assertEqual(made["missing"], {"max-autotune": "the time limit is over"})
+
+
 LOG = [
     {"type": "baseline", "kernel": "k", "setup_ns": 2e9, "artifact": "base.so"},
     {"type": "baseline", "kernel": "other", "setup_ns": 1e9, "artifact": "stock.so"},
@@ -275,10 +344,10 @@ class Report(unittest.TestCase):
                           "variants_per_second": 0.75}}
         with tempfile.TemporaryDirectory() as folder:
             folder = pathlib.Path(folder) / "out"
-            text = report.write(a_run(record("one", 10.0, 20.0, 9.0, search={"progress": progress})), folder)
+            text = report.write(a_run(record("one", 10.0, 20.0, 9.0, search={"kb": {"progress": progress}})), folder)
             self.assertEqual(len(json.loads((folder / "results.json").read_text())["files"]), 1)
             self.assertTrue((folder / "plot.png").exists() or (folder / "plot.svg").exists())
-        self.assertRegex(text, r"one  \| k      \| 3        \| 0\.8        \| 4\.0")
+        self.assertRegex(text, r"one  \| kb     \| k      \| 3        \| 0\.8        \| 4\.0")
 
     def test_svg(self):
         drawn = report.svg(report.shares([record("one", 10.0, 20.0, 9.0), record("two", 10.0, 20.0, 9.5)]))

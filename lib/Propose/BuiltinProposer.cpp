@@ -2,9 +2,11 @@
 
 #include "kernelbrain/Propose/BuiltinProposer.h"
 
+#include "kernelbrain/Propose/Surrogate.h"
 #include "kernelbrain/Search/PrintTree.h"
 #include "kernelbrain/Support/Hash.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace kernelbrain::propose {
@@ -34,41 +36,21 @@ Proposal proposed(const Recipe &recipe, std::string rationale) {
   return proposal;
 }
 
-/// How far the cost model is trusted: the exponent of expected times. At first
-/// a recipe expected to take twice as long gets a quarter of the chance (2); a
-/// model that orders the measured variants at hand no better than chance is not
-/// listened to (0).
-double trustIn(const ProposeContext &context) {
-  std::map<uint64_t, std::pair<double, double>> known; // expected, speedup
-  for (const std::vector<VariantView> *views : {&context.chain, &context.pool})
-    for (const VariantView &view : *views) {
-      const SearchSpace *space = findSpace(context, view.recipe.strategy);
-      if (!space || !view.measurement.speedup ||
-          !isCorrect(view.measurement.disposition))
-        continue;
-      if (std::optional<double> expected =
-              expectedNs(context, *space, view.recipe))
-        known[view.ticket] = {*expected, view.measurement.speedup->middle};
-    }
-  constexpr double prior = 6; // pairs that the first trust is worth
-  double agreeing = prior, pairs = prior;
-  for (auto a = known.begin(); a != known.end(); ++a)
-    for (auto b = std::next(a); b != known.end(); ++b) {
-      double sign = (a->second.first - b->second.first) *
-                    (a->second.second - b->second.second);
-      agreeing += sign < 0 ? 1 : sign > 0 ? -1 : 0;
-      pairs += 1;
-    }
-  return 2 * std::max(0.0, agreeing / pairs);
-}
-
-void weighByTrust(const ProposeContext &context, std::vector<Move> &moves) {
-  double exponent = trustIn(context);
-  double best = 0;
+/// The better a move is likely to be, the more often it is made. Without any
+/// variant measured, one that is expected to take twice as long gets a quarter
+/// of the chance; with some, a few percent decide.
+void weighByBelief(const ProposeContext &context, std::vector<Move> &moves) {
+  Surrogate surrogate(context);
+  double exponent =
+      2 + 6 * static_cast<double>(std::min<size_t>(3, surrogate.size()));
+  std::vector<double> scores;
   for (const Move &move : moves)
-    best = best == 0 ? move.timeNs : std::min(best, move.timeNs);
-  for (Move &move : moves)
-    move.weight *= std::max(1e-4, std::pow(best / move.timeNs, exponent));
+    scores.push_back(surrogate.score(move.recipe, move.timeNs));
+  double best =
+      moves.empty() ? 0 : *std::min_element(scores.begin(), scores.end());
+  for (size_t i = 0; i < moves.size(); ++i) {
+    moves[i].weight *= std::max(1e-6, std::exp(exponent * (best - scores[i])));
+  }
 }
 
 /// How much more often a knob is turned than others: knobs whose change gained
@@ -101,7 +83,7 @@ double freshness(const ProposeContext &context, const SearchSpace &space,
     auto value = recipe.knobs.find(knob.name);
     if (value != recipe.knobs.end() && value->second != knob.otherwise &&
         context.inertKnobs.count(space.strategy + "." + knob.name))
-      weight *= 0.05;
+      weight *= 0.001;
   }
   return weight;
 }
@@ -127,7 +109,7 @@ public:
       turn({{&a, &a.values[random.below(a.values.size())]},
             {&b, &b.values[random.below(b.values.size())]}});
     }
-    weighByTrust(context, moves);
+    weighByBelief(context, moves);
     return std::move(moves);
   }
 
@@ -325,7 +307,7 @@ Proposal BuiltinProposer::largeStep(const ProposeContext &context,
         break;
     }
   }
-  weighByTrust(context, moves);
+  weighByBelief(context, moves);
   const Move *move = pick(moves, random);
   if (!move)
     return exhausted();

@@ -119,6 +119,8 @@ Status SearchLoop::step() {
     return status;
   if (flights.empty())
     return stop(blocked, blockedMessage);
+  if (Status status = submitBuilds(); !status)
+    return status;
   if (Status status = evaluate(flights.front()); !status)
     return status;
   Trial trial = std::move(flights.front().trial);
@@ -131,6 +133,26 @@ Status SearchLoop::step() {
     return status;
   checkStopRules(trial.ticket);
   return done() ? stop(outcomeValue.stop, outcomeValue.message) : Status();
+}
+
+/// Not before all that is known from an earlier run has been applied: that may
+/// have been the end.
+Status SearchLoop::submitBuilds() {
+  if (flights.front().recorded)
+    return {};
+  for (Flight &flight : flights) {
+    if (!flight.wantsBuild || flight.build)
+      continue;
+    // The builder knows a kernel from its preparation on.
+    if (Status status = prepare(); !status)
+      return status;
+    Result<uint64_t> build =
+        context.builds.submit(work.kernel.name, flight.trial.recipe);
+    if (!build)
+      return build.error();
+    flight.build = *build;
+  }
+  return {};
 }
 
 Status SearchLoop::evaluate(Flight &flight) {
@@ -149,6 +171,8 @@ Status SearchLoop::evaluate(Flight &flight) {
     trial.faults = known.faults;
     trial.fallback = known.fallback;
     trial.costs = known.costs;
+    if (trial.duplicateOf) // in this tree
+      mergeDuplicate(trial);
     return {};
   }
   if (flight.build == 0)
@@ -214,6 +238,7 @@ void SearchLoop::mergeDuplicate(Trial &trial) const {
   if (!first)
     return;
   trial.duplicateOf = first;
+  trial.inertKnobs.clear();
   trial.measurement.disposition = Disposition::Duplicate;
   trial.measurement.reason = "the same code as ticket " + std::to_string(first);
   const Recipe &other = grown->node(first).trial.recipe;

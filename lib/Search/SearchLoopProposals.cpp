@@ -203,6 +203,9 @@ ProposeContext SearchLoop::makeContext(const Selection &selection,
     asked.pool.push_back(grown->view(ticket));
   asked.inertKnobs = inert;
   asked.records = proposerRecords();
+  for (uint64_t ticket = 1; ticket < grown->size(); ++ticket)
+    if (!grown->node(ticket).pending)
+      asked.measured.push_back(grown->view(ticket));
   asked.wallNs = context.ledger.left(Currency::Wall);
   asked.seen = [this](const Recipe &recipe) {
     return seen.count(recipe.hash()) != 0;
@@ -232,16 +235,7 @@ Status SearchLoop::launch(const Selection &selection,
   if (recording)
     flight.recorded =
         recording->trial(trial.kernel, trial.ticket, trial.recipe);
-  if (legal && !flight.recorded) {
-    // The builder knows a kernel from its preparation on.
-    if (Status status = prepare(); !status)
-      return status;
-    Result<uint64_t> build =
-        context.builds.submit(work.kernel.name, trial.recipe);
-    if (!build)
-      return build.error();
-    flight.build = *build;
-  }
+  flight.wantsBuild = legal && !flight.recorded;
   flights.push_back(std::move(flight));
   return {};
 }

@@ -3,6 +3,7 @@
 #include "Testing/Fakes.h"
 #include "kernelbrain/Propose/BuiltinProposer.h"
 #include "kernelbrain/Propose/RandomProposer.h"
+#include "kernelbrain/Propose/Surrogate.h"
 
 #include <gtest/gtest.h>
 
@@ -224,10 +225,79 @@ TEST_F(ProposerTest, AModelThatIsWrongIsNotFollowed) {
       member.measurement.speedup = Ratio{speedup, speedup, speedup};
       context.pool.push_back(member);
     }
+    context.measured = context.pool;
     return wide();
   };
   // The model likes wide vectors.
   EXPECT_GT(fill(false), fill(true) + 20);
+}
+
+TEST_F(ProposerTest, MeasurementsCorrectTheModel) {
+  auto add = [&](const Recipe &recipe, Disposition disposition,
+                 double speedup) {
+    VariantView view;
+    view.recipe = recipe;
+    view.measurement.disposition = disposition;
+    if (speedup > 0)
+      view.measurement.speedup = Ratio{speedup, speedup, speedup};
+    context.measured.push_back(view);
+  };
+  auto with = [](const char *name, int64_t value, int64_t comment) {
+    Recipe recipe = rowsSpace().defaultRecipe();
+    recipe.knobs[name] = value;
+    recipe.knobs["comment"] = comment;
+    return recipe;
+  };
+  // Equal expectations: what is known of a recipe's likes decides.
+  add(with("vector", 8, 0), Disposition::Passed, 1.0);
+  add(with("vector", 16, 0), Disposition::Passed, 3.0);
+  Surrogate surrogate(context);
+  EXPECT_EQ(surrogate.size(), 2u);
+  EXPECT_LT(surrogate.score(with("vector", 16, 1), 1e4),
+            surrogate.score(with("vector", 8, 1), 1e4));
+  // Between recipes of which the same is known the model decides.
+  EXPECT_LT(surrogate.score(with("vector", 16, 1), 1e4),
+            surrogate.score(with("vector", 16, 2), 2e4));
+  // The like of what failed is avoided.
+  double before = surrogate.score(with("unroll", 8, 1), 1e4) -
+                  surrogate.score(with("unroll", 2, 1), 1e4);
+  add(with("unroll", 8, 0), Disposition::Incorrect, 0);
+  Surrogate warned(context);
+  double after = warned.score(with("unroll", 8, 1), 1e4) -
+                 warned.score(with("unroll", 2, 1), 1e4);
+  EXPECT_GT(after, before + 0.01);
+  // A fault of the harness says nothing.
+  add(with("unroll", 8, 2), Disposition::HarnessFault, 0);
+  EXPECT_EQ(Surrogate(context).size(), 3u);
+}
+
+TEST_F(ProposerTest, FindsGoodRecipesSoonerThanChance) {
+  Landscape landscape;
+  auto bestOf = [&](Proposer &proposer, uint64_t seed) {
+    seen.clear();
+    context.measured.clear();
+    double best = 1e9;
+    for (uint64_t ticket = 0; ticket < 8; ++ticket) {
+      Recipe recipe =
+          ask(proposer, StepKind::Large, 100 * seed + ticket).recipe;
+      seen.insert(recipe.hash());
+      VariantView view;
+      view.recipe = recipe;
+      // What the model holds to be the best "n" is the worst.
+      double time = landscape.time(recipe) * (knob(recipe, "n") == 4 ? 3 : 1);
+      best = std::min(best, time);
+      view.measurement.disposition = Disposition::Passed;
+      view.measurement.speedup = Ratio{1e5 / time, 1e5 / time, 1e5 / time};
+      context.measured.push_back(view);
+    }
+    return best;
+  };
+  double ours = 0, chance = 0;
+  for (uint64_t seed = 0; seed < 20; ++seed) {
+    ours += std::log(bestOf(builtin, seed)) / 20;
+    chance += std::log(bestOf(random, seed)) / 20;
+  }
+  EXPECT_LT(ours, chance - 0.1);
 }
 
 TEST_F(ProposerTest, LargeSpacesAreSampled) {

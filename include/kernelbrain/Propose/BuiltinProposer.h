@@ -8,12 +8,13 @@
 namespace kernelbrain::propose {
 
 /// The policy that is always there. Seeds: the recipe of each strategy that the
-/// cost model likes best. Small steps: hill climbing, one or two knobs of the
-/// parent, by what the model expects and by which knobs have gained in the
-/// chain. Large steps: another strategy, a crossover of two of the pool, or a
-/// recipe that is structurally far from the pool. Repairs: after
-/// wrong results the parent with the numerically safest values, else small
-/// steps that lean to defaults.
+/// cost model likes best. Later moves are weighed by the model as corrected by
+/// what was measured (Surrogate). Small steps: hill climbing, one or two knobs
+/// of the parent, by what the model expects and by which knobs have gained in
+/// the chain. Large steps: another strategy, a crossover of two of the pool, or
+/// a recipe that is structurally far from the pool. Repairs: after wrong
+/// results the parent with the numerically safest values, else small steps that
+/// lean to defaults.
 class BuiltinProposer : public search::Proposer {
 public:
   Result<search::Proposal> propose(const search::ProposeContext &context,

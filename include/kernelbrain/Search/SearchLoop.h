@@ -128,7 +128,8 @@ private:
   /// A ticket between its proposal and its result.
   struct Flight {
     Trial trial;
-    uint64_t build = 0;              ///< id in the queue; 0: nothing to build
+    bool wantsBuild = false;
+    uint64_t build = 0;              ///< id in the queue; 0: not submitted
     const Trial *recorded = nullptr; ///< its result, known from an earlier run
   };
 
@@ -141,6 +142,7 @@ private:
 
   // SearchLoop.cpp
   Status begin();
+  Status submitBuilds();
   Status prepare();
   Status evaluate(Flight &flight);
   Status evaluateBuilt(Trial &trial, const BuildResult &built);

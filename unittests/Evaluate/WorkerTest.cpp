@@ -50,6 +50,35 @@ TEST(Worker, AnAssertionIsPartOfTheKernel) {
       << clamps->reason;
 }
 
+TEST(Worker, ASlowBaselineIsNotRunForEveryQuestion) {
+  TemporaryFolder folder;
+  Worker worker(workerOptions(folder));
+  KernelRequest request = gatherRequest(folder);
+  Manifest manifest = manifestOf(gatherKernel(), false);
+  Artifact fast{request.baselines[0], manifest};
+  Artifact slow = compileFixture(folder, "Gather", "SLOW=220", manifest);
+  request.baselines = {slow.path};
+  request.allowanceMs = 100;
+  Result<std::unique_ptr<WorkerEvaluator>> evaluator =
+      WorkerEvaluator::open(worker, request);
+  ASSERT_TRUE(evaluator) << evaluator.error().message;
+  Result<Measurement> ahead =
+      (*evaluator)->time(fast, slow, search::Effort::Quick);
+  ASSERT_TRUE(ahead);
+  EXPECT_EQ(ahead->disposition, Disposition::Passed) << ahead->reason;
+  EXPECT_GT(ahead->speedup->low, 100);
+  EXPECT_GE(ahead->details["timing"]["against_ns"], 220000000);
+  EXPECT_EQ(ahead->details["timing"]["alone"], true);
+  // A rival that is close is timed in pairs.
+  Result<Measurement> close =
+      (*evaluator)
+          ->time(compileFixture(folder, "Gather", "SLOW=200", manifest), slow,
+                 search::Effort::Quick);
+  ASSERT_TRUE(close);
+  EXPECT_LT(close->speedup->high, 2);
+  EXPECT_EQ(close->details["timing"]["alone"], false);
+}
+
 TEST(Worker, WhatIsCancelledIsNotRun) {
   TemporaryFolder folder;
   WorkerOptions options = workerOptions(folder);

@@ -58,6 +58,16 @@ Status KernelBank::timeBaselines(Source &first) {
   return {};
 }
 
+int64_t KernelBank::slowBaselineNs(const std::string &path) const {
+  constexpr int64_t slowNs = 200000000;
+  auto found =
+      std::find(request.baselines.begin(), request.baselines.end(), path);
+  if (found == request.baselines.end())
+    return 0;
+  int64_t ns = reply.timesNs[size_t(found - request.baselines.begin())];
+  return ns >= slowNs ? ns : 0;
+}
+
 Status KernelBank::findInsensitive(Source &baseline) {
   std::vector<uint64_t> hashes[2];
   InputSet set = bankSets[0].inputs;

@@ -94,6 +94,16 @@ TimingSummary summarize(const std::vector<PairSample> &samples, int control) {
   return summary;
 }
 
+void TimingSummary::standIn(int64_t knownNs) {
+  double factor = double(knownNs) / double(std::max<int64_t>(1, aNs));
+  ratio = {0.9 * factor * ratio.low, factor * ratio.middle,
+           1.1 * factor * ratio.high};
+  cpuRatio *= factor;
+  upperQuartile *= factor;
+  aNs = knownNs;
+  alone = true;
+}
+
 bool isSettled(const TimingSummary &summary, bool full) {
   if (summary.pairs < 3)
     return false;

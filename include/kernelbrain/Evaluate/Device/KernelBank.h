@@ -59,6 +59,9 @@ public:
   /// Milliseconds that one call of a variant may take.
   int64_t callDeadlineMs() const { return deadlineMs; }
   int64_t baselineNs() const { return reply.timesNs[size_t(reply.baseline)]; }
+  /// What one call of the baseline at `path` takes, if that is 200 ms or more;
+  /// else, and for what is no baseline, 0.
+  int64_t slowBaselineNs(const std::string &path) const;
 
   // Buffers of the kernel's own types, one slot an argument.
   SharedBuffers &buffers() { return shared; }

@@ -37,6 +37,11 @@ struct TimingSummary {
   int64_t aNs = 0, bNs = 0; ///< lower quartiles of one call
   int64_t bFaults = 0;      ///< median of one timed batch
   size_t pairs = 0, preempted = 0;
+  bool alone = false; ///< A did not run: standIn()
+
+  /// After B was timed against itself: makes it a summary against a rival that
+  /// takes `knownNs`, by one call, which is good for a tenth either way.
+  void standIn(int64_t knownNs);
 };
 
 /// The quantile `q` in [0, 1] of `values` (not empty), interpolated.

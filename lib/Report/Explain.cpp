@@ -70,5 +70,9 @@ std::string report::explainText(const KernelRecord &kernel, size_t width) {
       before = speedup->middle;
     parent = trial;
   }
-  return wrapText(head, 0, width) + table.render(width);
+  std::string text = wrapText(head, 0, width) + table.render(width);
+  if (const std::optional<Profile> &profile = chain.back()->measurement.profile)
+    text += wrapText("bound by " + plainText(describe(diagnose(*profile))), 0,
+                     width);
+  return text;
 }

@@ -229,6 +229,17 @@ TEST(ExplainTest, WithoutAWinnerTheBestIsShownOrNothing) {
             "kernel 'matmul_1': no variant was faster than the baseline\n");
 }
 
+TEST(ExplainTest, WhatBoundsTheWinnerIsSaid) {
+  search::Event winner = trial("a", 1, 0, rows(2, 8), 2);
+  winner.data["measurement"]["profile"] = {
+      {"values", {{"memory_percent", 70.0}}}};
+  std::vector<search::Event> events = {startRun(), startKernel("a", 0.5),
+                                       winner, incumbent("a", 1)};
+  EXPECT_NE(explainText(*record(events).find("a"))
+                .find("\nbound by memory bandwidth (memory 70% of peak)\n"),
+            std::string::npos);
+}
+
 TEST(ExplainTest, ACycleOfParentsEnds) {
   std::vector<search::Event> events = {
       startRun(), startKernel("a", 0.5), trial("a", 1, 2, rows(2, 8), 2),

@@ -26,7 +26,8 @@ outlineLaunches(mlir::func::FuncOp function, llvm::StringRef kernel,
                 llvm::ArrayRef<Argument> arguments);
 
 /// Turns outlined launches into calls of kbcuLaunch that return its status
-/// where that is not 0. `function` gets the stream as a new last argument. The
+/// where that is not 0; buffers that the host allocates are the device's.
+/// `function` gets the stream as a new last argument. The
 /// globals `<kernel>_image`, `_module`, `_<n>_kernel` appear beside it; the
 /// image is empty. Appends an object to `launches` for each: function, grid (-1
 /// where dynamic), block, dynamic_shared_bytes.

@@ -2,6 +2,8 @@
 
 #include "Device.h"
 
+#include "kernelbrain/Transforms/Pipelines.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -39,7 +41,10 @@ private:
   LLVM::GlobalOp addKernel(StringRef name, std::optional<int64_t> sharedBytes);
   FailureOr<Value> shapeOf(ArrayRef<OpFoldResult> numbers, StringRef name);
   Value parametersOf(gpu::LaunchFuncOp launch);
+  void call(StringRef name, ValueRange operands, Operation *before);
   FailureOr<Json> lower(gpu::LaunchFuncOp launch);
+  LogicalResult lower(memref::AllocOp alloc);
+  void lower(memref::DeallocOp dealloc);
 
   func::FuncOp function;
   StringRef kernel;
@@ -48,7 +53,6 @@ private:
   OpBuilder builder;
   Location loc;
   Type pointer, i32, i64;
-  LLVM::LLVMFuncOp launcher;
   LLVM::GlobalOp deviceModule;
   Value stream;
   Block *failed = nullptr;
@@ -90,10 +94,6 @@ void LaunchLowering::addModule() {
                            /*isConstant=*/false);
   openInitializer(builder, deviceModule);
   initialize(deviceModule, addressOf(image));
-  builder.setInsertionPoint(function);
-  launcher = LLVM::LLVMFuncOp::create(
-      builder, loc, "kbcuLaunch",
-      LLVM::LLVMFunctionType::get(i32, SmallVector<Type>(4, pointer)));
 }
 
 LLVM::GlobalOp LaunchLowering::addKernel(StringRef name,
@@ -182,6 +182,87 @@ Value LaunchLowering::parametersOf(gpu::LaunchFuncOp launch) {
   return all;
 }
 
+/// Calls a function of the runtime, and returns its status if that is not 0.
+void LaunchLowering::call(StringRef name, ValueRange operands,
+                          Operation *before) {
+  auto callee = module.lookupSymbol<LLVM::LLVMFuncOp>(name);
+  if (!callee) {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPoint(function);
+    callee = LLVM::LLVMFuncOp::create(
+        builder, loc, name,
+        LLVM::LLVMFunctionType::get(i32, llvm::to_vector(operands.getTypes())));
+  }
+  builder.setInsertionPoint(before);
+  Value status =
+      LLVM::CallOp::create(builder, loc, callee, operands).getResult();
+  Value ok = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                   status, constant(i32, 0));
+  Block *block = before->getBlock(), *next = block->splitBlock(before);
+  builder.setInsertionPointToEnd(block);
+  cf::CondBranchOp::create(builder, loc, ok, next, ValueRange(), failed,
+                           ValueRange(status));
+  builder.setInsertionPoint(before);
+}
+
+/// A buffer of the device, which the workspace could not hold.
+LogicalResult LaunchLowering::lower(memref::AllocOp alloc) {
+  builder.setInsertionPoint(alloc);
+  loc = alloc.getLoc();
+  MemRefType type = alloc.getType();
+  Type descriptorType = LLVMTypeConverter(type.getContext()).convertType(type);
+  if (!descriptorType || !type.getLayout().isIdentity())
+    return alloc.emitError("cannot allocate a buffer of type ") << type;
+  Type element = type.getElementType();
+  int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
+  SmallVector<Value> sizes, strides(type.getRank());
+  auto dynamic = alloc.getDynamicSizes().begin();
+  for (int64_t size : type.getShape())
+    sizes.push_back(
+        ShapedType::isDynamic(size)
+            ? arith::IndexCastOp::create(builder, loc, i64, *dynamic++)
+                  .getResult()
+            : constant(i64, size));
+  Value count = constant(i64, 1);
+  for (int64_t dim = type.getRank(); dim-- > 0;) {
+    strides[dim] = count;
+    count = LLVM::MulOp::create(builder, loc, count, sizes[dim]);
+  }
+  Value bytes = LLVM::MulOp::create(builder, loc, count,
+                                    constant(i64, llvm::divideCeil(bits, 8)));
+  Value slot = onStack(pointer, 1);
+  call("kbcuAllocate", {slot, bytes, stream}, alloc);
+  Value memory = LLVM::LoadOp::create(builder, loc, pointer, slot);
+  Value descriptor = LLVM::PoisonOp::create(builder, loc, descriptorType);
+  auto put = [&](Value value, ArrayRef<int64_t> position) {
+    descriptor =
+        LLVM::InsertValueOp::create(builder, loc, descriptor, value, position);
+  };
+  put(memory, {0});
+  put(memory, {1});
+  put(constant(i64, 0), {2});
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    put(sizes[dim], {3, dim});
+    put(strides[dim], {4, dim});
+  }
+  alloc.replaceAllUsesWith(
+      UnrealizedConversionCastOp::create(builder, loc, type, descriptor)
+          .getResult(0));
+  alloc.erase();
+  return success();
+}
+
+void LaunchLowering::lower(memref::DeallocOp dealloc) {
+  builder.setInsertionPoint(dealloc);
+  loc = dealloc.getLoc();
+  Value address = memref::ExtractAlignedPointerAsIndexOp::create(
+      builder, loc, dealloc.getMemref());
+  address = arith::IndexCastOp::create(builder, loc, i64, address);
+  address = LLVM::IntToPtrOp::create(builder, loc, pointer, address);
+  call("kbcuFree", {address, stream}, dealloc);
+  dealloc.erase();
+}
+
 /// Numbers of a launch for people: -1 where it depends on a size.
 static Json describe(ArrayRef<OpFoldResult> numbers) {
   Json json = Json::array();
@@ -216,41 +297,44 @@ FailureOr<Json> LaunchLowering::lower(gpu::LaunchFuncOp launch) {
   FailureOr<Value> shape = shapeOf(numbers, name);
   if (mlir::failed(shape))
     return failure();
-  Value status =
-      LLVM::CallOp::create(builder, loc, launcher,
-                           ValueRange{addressOf(addKernel(name, sharedBytes)),
-                                      *shape, stream, parametersOf(launch)})
-          .getResult();
-  Value ok = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                   status, constant(i32, 0));
-  Block *next = launch->getBlock()->splitBlock(launch);
-  builder.setInsertionPointToEnd(next->getPrevNode());
-  cf::CondBranchOp::create(builder, loc, ok, next, ValueRange(), failed,
-                           ValueRange(status));
+  call("kbcuLaunch",
+       {addressOf(addKernel(name, sharedBytes)), *shape, stream,
+        parametersOf(launch)},
+       launch);
   launch.erase();
   return description;
 }
 
 LogicalResult LaunchLowering::run(Json &launches) {
-  SmallVector<gpu::LaunchFuncOp> found;
-  function.walk([&](gpu::LaunchFuncOp launch) { found.push_back(launch); });
-  if (mlir::failed(function.insertArgument(function.getNumArguments(), pointer,
+  if (mlir::failed(runPipeline(module, "func.func(lower-affine,convert-scf-to-"
+                                       "cf)")) ||
+      mlir::failed(function.insertArgument(function.getNumArguments(), pointer,
                                            {}, loc)))
     return failure();
+  SmallVector<Operation *> found;
+  function.walk([&](Operation *op) {
+    if (isa<gpu::LaunchFuncOp, memref::AllocOp, memref::DeallocOp>(op))
+      found.push_back(op);
+  });
   stream = function.getArguments().back();
   addModule();
   failed = builder.createBlock(&function.getBody(), function.getBody().end(),
                                i32, loc);
   func::ReturnOp::create(builder, loc, failed->getArgument(0));
-  for (gpu::LaunchFuncOp launch : found) {
-    if (launch->getParentOp() != function)
-      return launch.emitError("a launch has to be in a straight line");
-    FailureOr<Json> description = lower(launch);
-    if (mlir::failed(description))
-      return failure();
-    launches.push_back(std::move(*description));
+  for (Operation *op : found) {
+    if (auto alloc = dyn_cast<memref::AllocOp>(op)) {
+      if (mlir::failed(lower(alloc)))
+        return failure();
+    } else if (auto dealloc = dyn_cast<memref::DeallocOp>(op)) {
+      lower(dealloc);
+    } else {
+      FailureOr<Json> description = lower(cast<gpu::LaunchFuncOp>(op));
+      if (mlir::failed(description))
+        return failure();
+      launches.push_back(std::move(*description));
+    }
   }
-  if (found.empty())
+  if (failed->hasNoPredecessors())
     failed->erase();
   return success();
 }

@@ -116,7 +116,9 @@ instantiate(kb::KernelOp payload, const Recipe &recipe, const Target &target,
   if (recipe.strategy == "reference" && failed(promoteFloats(payload)))
     return failure();
   if (recipe.strategy == "stock" || recipe.strategy == "reference")
-    return strategy::instantiateStock(payload, stockPipeline(recipe), module);
+    return (target.isCuda() ? strategy::instantiateStockForGpu
+                            : strategy::instantiateStock)(
+        payload, stockPipeline(recipe), module);
   for (const auto &strategy : strategies)
     if (strategy->getName() == recipe.strategy)
       return strategy->instantiate(payload, target, recipe, module);

@@ -2,6 +2,7 @@
 
 #include "kernelbrain/Strategy/Stock.h"
 
+#include "Gpu/StockLaunches.h"
 #include "kernelbrain/Transforms/Pipelines.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -80,8 +81,8 @@ static void unshareInits(ModuleOp module) {
           op->getBlock()->findAncestorOpInBlock(**op->getUsers().begin()));
 }
 
-LogicalResult lowerStock(ModuleOp module, StringRef pipeline,
-                         function_ref<LogicalResult()> onBuffers) {
+/// Down to linalg on buffers.
+static LogicalResult lowerToBuffers(ModuleOp module, StringRef pipeline) {
   PassManager decompose(module.getContext());
   addDecomposePasses(decompose);
   if (failed(decompose.run(module)) ||
@@ -90,16 +91,21 @@ LogicalResult lowerStock(ModuleOp module, StringRef pipeline,
   if (failed(runPipeline(module, "canonicalize,cse")))
     return failure();
   unshareInits(module);
-  if (failed(runPipeline(module,
-                         "eliminate-empty-tensors,one-shot-bufferize{"
-                         "allow-return-allocs-from-loops},canonicalize")))
-    return failure();
-  if (onBuffers && failed(onBuffers()))
-    return failure();
-  // Buffers that are freed after their last use can share the workspace.
-  if (failed(runPipeline(module, "buffer-deallocation-pipeline,convert-"
-                                 "bufferization-to-memref,canonicalize,"
-                                 "func.func(optimize-allocation-liveness)")))
+  return runPipeline(module, "eliminate-empty-tensors,one-shot-bufferize{"
+                             "allow-return-allocs-from-loops},canonicalize");
+}
+
+// Buffers that are freed after their last use can share the workspace.
+constexpr llvm::StringLiteral livenessPipeline =
+    "func.func(optimize-allocation-liveness)";
+
+LogicalResult lowerStock(ModuleOp module, StringRef pipeline,
+                         function_ref<LogicalResult()> onBuffers) {
+  if (failed(lowerToBuffers(module, pipeline)) ||
+      (onBuffers && failed(onBuffers())) ||
+      failed(runPipeline(module, "buffer-deallocation-pipeline,convert-"
+                                 "bufferization-to-memref,canonicalize," +
+                                     livenessPipeline.str())))
     return failure();
   copyByLoops(module);
   return runPipeline(module, "func.func(convert-linalg-to-loops,arith-expand)");
@@ -109,6 +115,28 @@ FailureOr<Instance> instantiateStock(kb::KernelOp kernel, StringRef pipeline,
                                      ModuleOp module) {
   func::FuncOp function = makeStockFunction(kernel, module);
   if (failed(lowerStock(module, pipeline)))
+    return failure();
+  Instance instance;
+  instance.function = function;
+  instance.workspaceBytes = packWorkspace(function);
+  return instance;
+}
+
+FailureOr<Instance> instantiateStockForGpu(kb::KernelOp kernel,
+                                           StringRef pipeline,
+                                           ModuleOp module) {
+  func::FuncOp function = makeStockFunction(kernel, module);
+  if (failed(lowerToBuffers(module, pipeline)) ||
+      failed(freeBuffers(function)) ||
+      failed(runPipeline(module, livenessPipeline)))
+    return failure();
+  copyByLoops(module);
+  if (failed(runPipeline(module, "func.func(linalg-generalize-named-ops)")))
+    return failure();
+  splitReductions(function);
+  if (failed(runPipeline(module, "func.func(convert-linalg-to-parallel-loops),"
+                                 "canonicalize")) ||
+      failed(formLaunches(function)))
     return failure();
   Instance instance;
   instance.function = function;

@@ -2,7 +2,6 @@
 
 #include "Options.h"
 
-#include "kernelbrain/Compile/HostTarget.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringRef.h"
 #include "llvm/Support/raw_ostream.h"

@@ -8,7 +8,7 @@
 #ifndef KERNELBRAIN_TOOLS_KBCOMPILE_OPTIONS_H
 #define KERNELBRAIN_TOOLS_KBCOMPILE_OPTIONS_H
 
-#include "kernelbrain/Core/Target.h"
+#include "kernelbrain/Compile/HostTarget.h"
 
 #include <cstdint>
 #include <map>

@@ -19,6 +19,14 @@ mlir::FailureOr<Instance> instantiateStock(kb::KernelOp kernel,
                                            llvm::StringRef pipeline,
                                            mlir::ModuleOp module);
 
+/// The same for a GPU: launches of one thread an iteration of a parallel loop.
+/// (Upstream's own mapping gives each thread a block, and fails for what is not
+/// parallel.) Loops of the host may stand around launches, and buffers of
+/// dynamic size be allocated beside them.
+mlir::FailureOr<Instance> instantiateStockForGpu(kb::KernelOp kernel,
+                                                 llvm::StringRef pipeline,
+                                                 mlir::ModuleOp module);
+
 /// The two steps of instantiateStock(). First the function on buffers, at the
 /// end of `module`, whose body is the kernel's:
 mlir::func::FuncOp makeStockFunction(kb::KernelOp kernel,

@@ -46,6 +46,14 @@ try:
 except OSError:
     pass
 
+# NVIDIA's assembler: without it, device images are PTX.
+if any(os.path.exists(os.path.join(folder, "bin", "ptxas"))
+       for folder in (os.environ.get("CUDA_HOME", ""), os.environ.get("CUDA_PATH", ""), "/usr/local/cuda")):
+    config.available_features.add("ptxas")
+for name in ("CUDA_HOME", "CUDA_PATH"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+
 # A test may mount file systems where nobody else sees them.
 probe = ["unshare", "-m", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]
 try:

@@ -3,6 +3,7 @@
 #include "kernelbrain/Compile/DeviceCode.h"
 #include "kernelbrain/Support/Subprocess.h"
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/BinaryFormat/Magic.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
 #include "llvm/Support/Path.h"
@@ -72,7 +73,7 @@ static unsigned ptxVersionOf(unsigned major, unsigned minor) {
 static void askPtxas(CudaToolkit &toolkit) {
   std::string version = outputOf({toolkit.ptxas, "--version"});
   StringRef rest = StringRef(version).split("release ").second;
-  unsigned major, minor;
+  unsigned major = 0, minor = 0;
   if (rest.consumeInteger(10, major) || !rest.consume_front(".") ||
       rest.consumeInteger(10, minor)) {
     toolkit.ptxas.clear();
@@ -94,6 +95,11 @@ CudaToolkit CudaToolkit::find() {
   if (toolkit.ptxas.empty())
     if (auto found = sys::findProgramByName("ptxas"))
       toolkit.ptxas = *found;
+  // A script that starts another program could not do so in a sandbox.
+  file_magic kind;
+  if (!toolkit.ptxas.empty() &&
+      (identify_magic(toolkit.ptxas, kind) || !kind.is_object()))
+    toolkit.ptxas.clear();
   if (!toolkit.ptxas.empty())
     askPtxas(toolkit);
   std::string path = findIn(folders, "nvvm/libdevice/libdevice.10.bc");

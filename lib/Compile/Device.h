@@ -41,8 +41,12 @@ void setDeviceImage(mlir::ModuleOp module, llvm::StringRef kernel,
 
 /// Lowers what outlineLaunches() made, in a module of its own, to LLVM and NVVM
 /// operations.
-mlir::LogicalResult lowerDeviceCode(mlir::gpu::GPUModuleOp module,
-                                    const Target &target);
+mlir::LogicalResult lowerDeviceCode(mlir::gpu::GPUModuleOp module);
+
+/// The same for the emulated GPU: the functions come to stand in the module
+/// around, as functions of a CPU that call what Runtime/Emulator.h offers.
+mlir::LogicalResult emulateDeviceCode(mlir::gpu::GPUModuleOp module,
+                                      const Target &host);
 
 /// Operations of math with `fastmath<afn>` on f32 to instructions of the GPU,
 /// an element at a time.

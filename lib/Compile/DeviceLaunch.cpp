@@ -2,8 +2,8 @@
 
 #include "Device.h"
 
+#include "DeviceMemory.h"
 #include "kernelbrain/Transforms/Pipelines.h"
-#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -210,44 +210,21 @@ LogicalResult LaunchLowering::lower(memref::AllocOp alloc) {
   builder.setInsertionPoint(alloc);
   loc = alloc.getLoc();
   MemRefType type = alloc.getType();
-  Type descriptorType = LLVMTypeConverter(type.getContext()).convertType(type);
-  if (!descriptorType || !type.getLayout().isIdentity())
+  if (!type.getLayout().isIdentity())
     return alloc.emitError("cannot allocate a buffer of type ") << type;
-  Type element = type.getElementType();
-  int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
-  SmallVector<Value> sizes, strides(type.getRank());
-  auto dynamic = alloc.getDynamicSizes().begin();
-  for (int64_t size : type.getShape())
-    sizes.push_back(
-        ShapedType::isDynamic(size)
-            ? arith::IndexCastOp::create(builder, loc, i64, *dynamic++)
-                  .getResult()
-            : constant(i64, size));
-  Value count = constant(i64, 1);
-  for (int64_t dim = type.getRank(); dim-- > 0;) {
-    strides[dim] = count;
-    count = LLVM::MulOp::create(builder, loc, count, sizes[dim]);
+  SmallVector<Value> sizes;
+  Value bytes = constant(i64, elementBytes(type));
+  for (Value size : alloc.getDynamicSizes()) {
+    sizes.push_back(arith::IndexCastOp::create(builder, loc, i64, size));
+    bytes = LLVM::MulOp::create(builder, loc, bytes, sizes.back());
   }
-  Value bytes = LLVM::MulOp::create(builder, loc, count,
-                                    constant(i64, llvm::divideCeil(bits, 8)));
+  for (int64_t size : type.getShape())
+    if (!ShapedType::isDynamic(size))
+      bytes = LLVM::MulOp::create(builder, loc, bytes, constant(i64, size));
   Value slot = onStack(pointer, 1);
   call("kbcuAllocate", {slot, bytes, stream}, alloc);
   Value memory = LLVM::LoadOp::create(builder, loc, pointer, slot);
-  Value descriptor = LLVM::PoisonOp::create(builder, loc, descriptorType);
-  auto put = [&](Value value, ArrayRef<int64_t> position) {
-    descriptor =
-        LLVM::InsertValueOp::create(builder, loc, descriptor, value, position);
-  };
-  put(memory, {0});
-  put(memory, {1});
-  put(constant(i64, 0), {2});
-  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-    put(sizes[dim], {3, dim});
-    put(strides[dim], {4, dim});
-  }
-  alloc.replaceAllUsesWith(
-      UnrealizedConversionCastOp::create(builder, loc, type, descriptor)
-          .getResult(0));
+  alloc.replaceAllUsesWith(describeMemory(builder, loc, memory, type, sizes));
   alloc.erase();
   return success();
 }

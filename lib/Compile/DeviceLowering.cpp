@@ -2,6 +2,7 @@
 
 #include "Device.h"
 
+#include "DeviceMemory.h"
 #include "Lowering.h"
 #include "kernelbrain/Transforms/Pipelines.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
@@ -54,7 +55,16 @@ static void requireBlockSizes(gpu::GPUModuleOp module) {
       function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), sizes);
 }
 
-LogicalResult lowerDeviceCode(gpu::GPUModuleOp module, const Target &target) {
+/// Loads and stores of vectors count on it; elements alone would promise less.
+static void alignWorkgroupMemory(gpu::GPUModuleOp module) {
+  constexpr uint64_t alignment = 128;
+  for (auto global : module.getOps<LLVM::GlobalOp>())
+    if (global.getAddrSpace() == NVVM::NVVMMemorySpace::Shared)
+      global.setAlignment(
+          std::max(alignment, global.getAlignment().value_or(0)));
+}
+
+LogicalResult lowerDeviceCode(gpu::GPUModuleOp module) {
   if (failed(runOn(module,
                    "convert-vector-to-scf{full-unroll=true},"
                    "expand-strided-metadata,lower-affine,convert-scf-to-cf")))
@@ -67,6 +77,7 @@ LogicalResult lowerDeviceCode(gpu::GPUModuleOp module, const Target &target) {
                            "reconcile-unrealized-casts,canonicalize,cse")))
     return failure();
   requireBlockSizes(module);
+  alignWorkgroupMemory(module);
   return checkLowered(module);
 }
 
@@ -74,12 +85,8 @@ int64_t staticSharedBytes(gpu::GPUModuleOp module) {
   int64_t most = 0;
   for (auto function : module.getOps<gpu::GPUFuncOp>()) {
     int64_t bytes = 0;
-    for (BlockArgument memory : function.getWorkgroupAttributions()) {
-      auto type = cast<MemRefType>(memory.getType());
-      Type element = type.getElementType();
-      int64_t bits = element.isIndex() ? 64 : element.getIntOrFloatBitWidth();
-      bytes += type.getNumElements() * llvm::divideCeil(bits, 8);
-    }
+    for (BlockArgument memory : function.getWorkgroupAttributions())
+      bytes += bytesOf(cast<MemRefType>(memory.getType()));
     most = std::max(most, bytes);
   }
   return most;

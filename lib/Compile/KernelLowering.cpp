@@ -128,7 +128,8 @@ instantiate(kb::KernelOp payload, const Recipe &recipe, const Target &target,
 /// Takes the launches out of `function`: what they run goes to a module of its
 /// own, and calls of the runtime stay.
 static LogicalResult lowerDevice(func::FuncOp function, StringRef kernel,
-                                 const Target &target, LoweredKernel &lowered) {
+                                 const Target &target, const Target &host,
+                                 LoweredKernel &lowered) {
   FailureOr<gpu::GPUModuleOp> code =
       outlineLaunches(function, kernel, lowered.arguments);
   if (failed(code))
@@ -139,7 +140,8 @@ static LogicalResult lowerDevice(func::FuncOp function, StringRef kernel,
   lowered.overLimit = checkSharedMemory(*code, target);
   if (!lowered.overLimit.empty())
     return success();
-  if (failed(lowerDeviceCode(*code, target)))
+  if (failed(target.chip == emulatedChip ? emulateDeviceCode(*code, host)
+                                         : lowerDeviceCode(*code)))
     return failure();
   return lowerLaunches(function, kernel, target, lowered.launches);
 }
@@ -181,8 +183,9 @@ FailureOr<LoweredKernel> lowerKernel(const Kernel &description,
     if (failed(lowerThreads(module, instance->threads)))
       return failure();
   }
-  if (target.isCuda() && failed(lowerDevice(instance->function,
-                                            description.name, target, lowered)))
+  if (target.isCuda() &&
+      failed(lowerDevice(instance->function, description.name, target, host,
+                         lowered)))
     return failure();
   if (!lowered.overLimit.empty())
     return std::move(lowered);

@@ -28,10 +28,14 @@ Result<Toolchain> Toolchain::create(const Target &target,
   toolchain.strategies = strategies;
   if (target.isCuda()) {
     auto host = makePortableTarget();
-    auto device = DeviceCodeGenerator::create(target);
-    if (!host || !device)
-      return host ? device.error() : host.error();
+    if (!host)
+      return host.error();
     toolchain.host = std::move(*host);
+  }
+  if (target.isCuda() && target.chip != emulatedChip) {
+    auto device = DeviceCodeGenerator::create(target);
+    if (!device)
+      return device.error();
     toolchain.device = std::move(*device);
   }
   auto generator = CodeGenerator::create(toolchain.host);
@@ -66,6 +70,8 @@ private:
   bool checkLegality();
   bool checkReserved();
   bool lower();
+  DeviceImage compileForGpu(llvm::Module &module, std::string &text);
+  DeviceImage compileForEmulator(llvm::Module &module, std::string &text);
   bool generateDevice();
   bool translate();
   bool generate();
@@ -256,37 +262,81 @@ static std::string commented(StringRef text) {
   return comments;
 }
 
+/// Optimises the code of an NVIDIA GPU; `text` becomes its PTX.
+DeviceImage VariantBuild::compileForGpu(llvm::Module &module,
+                                        std::string &text) {
+  DeviceImage image;
+  if (Status linked = toolchain.device->link(module); !linked) {
+    image.reason = linked.error().message;
+    return image;
+  }
+  deviceHash = hashUnnamed(module, kernel.description.name);
+  enter("device-optimize");
+  Result<std::string> ptx = toolchain.device->emitPtx(module);
+  if (!ptx) {
+    image.reason = ptx.error().message;
+    return image;
+  }
+  text = std::move(*ptx);
+  enter("ptxas");
+  image = toolchain.device->assemble(text);
+  text = commented(image.report) + text;
+  return image;
+}
+
+/// The same for the emulated GPU; the text is the CPU's.
+DeviceImage VariantBuild::compileForEmulator(llvm::Module &module,
+                                             std::string &text) {
+  const CodeGenerator &generator = *toolchain.codeGenerator;
+  generator.prepare(module);
+  deviceHash = hashUnnamed(module, kernel.description.name);
+  enter("device-optimize");
+  generator.optimize(module, /*bounded=*/isReserved());
+  enter("device-object");
+  DeviceImage image;
+  if (output == Output::AssemblyText)
+    if (Result<std::string> assembly = generator.emitAssembly(module))
+      text = std::move(*assembly);
+  Result<std::string> object = generator.emitObject(module);
+  LinkOptions options;
+  options.soname = kernel.description.name + ".device.so";
+  Result<std::string> bytes =
+      object ? toolchain.linker->link({StringRef(*object)}, options) : object;
+  if (!bytes) {
+    image.reason = bytes.error().message;
+    return image;
+  }
+  image.bytes = std::move(*bytes);
+  image.disposition = Disposition::Passed;
+  return image;
+}
+
 /// Makes the device's image and puts it into the host's side.
 bool VariantBuild::generateDevice() {
   enter("device-translate");
+  auto modules = lowered.device->getOps<gpu::GPUModuleOp>();
+  Operation *root = modules.empty() ? lowered.device->getOperation()
+                                    : (*modules.begin()).getOperation();
   llvm::LLVMContext context;
-  auto module = translateModuleToLLVMIR(
-      *lowered.device->getOps<gpu::GPUModuleOp>().begin(), context, "device");
+  auto module = translateModuleToLLVMIR(root, context, "device");
   if (!module)
     return failWithDiagnostic(Disposition::BuildFailed,
                               "translation to LLVM IR failed");
-  if (Status linked = toolchain.device->link(*module); !linked)
-    return fail(Disposition::BuildFailed, linked.error().message);
-  deviceHash = hashUnnamed(*module, kernel.description.name);
-  enter("device-optimize");
-  Result<std::string> ptx = toolchain.device->emitPtx(*module);
-  if (!ptx)
-    return fail(Disposition::BuildFailed, ptx.error().message);
-  if (output == Output::OptimizedText) {
-    llvm::raw_string_ostream(result.bytes) << *module;
-    return true;
-  }
-  enter("ptxas");
-  DeviceImage image = toolchain.device->assemble(*ptx);
+  std::string text;
+  DeviceImage image = toolchain.device ? compileForGpu(*module, text)
+                                       : compileForEmulator(*module, text);
   if (output == Output::AssemblyText)
-    result.bytes = commented(image.report) + *ptx;
+    result.bytes = std::move(text);
   if (image.disposition != Disposition::Passed)
     return fail(image.disposition, image.reason);
+  if (output == Output::OptimizedText)
+    llvm::raw_string_ostream(result.bytes) << *module;
+  else
+    setDeviceImage(*lowered.module, kernel.description.name, image.bytes);
   for (Json &launch : lowered.launches)
     if (auto facts = image.functions.find(launch["function"]);
         facts != image.functions.end())
       launch.update(*facts);
-  setDeviceImage(*lowered.module, kernel.description.name, image.bytes);
   return true;
 }
 
@@ -315,7 +365,7 @@ bool VariantBuild::generate() {
   }
   if (lowered.device && !generateDevice())
     return false;
-  if (output == Output::AssemblyText && toolchain.device)
+  if (output == Output::AssemblyText && lowered.device)
     return true;
   if (!translate())
     return false;
@@ -342,8 +392,8 @@ void VariantBuild::describe(const ObjectFacts &facts,
   manifest.recipe = toJson(recipe);
   manifest.libraries = neededLibraries(module);
   manifest.launches = lowered.launches;
-  manifest.features = toolchain.device ? launchFeatures(lowered.launches)
-                                       : irFeatures(module, toolchain.target);
+  manifest.features = lowered.device ? launchFeatures(lowered.launches)
+                                     : irFeatures(module, toolchain.target);
   manifest.features["strategy"] = recipe.strategy;
   manifest.features["code_class"] = sizeClass(facts.codeBytes);
   manifest.features["frame_class"] = sizeClass(facts.frameBytes);

@@ -34,7 +34,8 @@ struct LoweredKernel {
   Json features = Json::object();
   /// As callers see them: all floats are f64 for the strategy `reference`.
   std::vector<Argument> arguments;
-  /// Of a GPU: a module with one gpu.module, whose functions `module` launches.
+  /// Of a GPU: a module with one gpu.module, whose functions `module` launches;
+  /// of the emulated one, with the functions themselves.
   mlir::OwningOpRef<mlir::ModuleOp> device;
   Json launches = Json::array(); ///< Manifest::launches
   /// Not empty: over a resource limit, and which; there is no module then.

@@ -46,7 +46,7 @@ struct Toolchain {
   StrategyList strategies; ///< they outlive this
   ResourceLimits limits;
   std::unique_ptr<CodeGenerator> codeGenerator; ///< for `host`
-  std::unique_ptr<DeviceCodeGenerator> device;  ///< for a GPU
+  std::unique_ptr<DeviceCodeGenerator> device;  ///< for a GPU that is one
   std::unique_ptr<Linker> linker;
 
   /// For `target`, with the C library of this process. The host's side of a

@@ -53,7 +53,7 @@ void ForkPool::runChild(int writeEnd, ForkStatus *status, const ForkJob &job) {
     close(fd);
   int64_t seconds = options.deadline.count() / 1000;
   superviseChild({options.memoryBytes, seconds + 2}, status);
-  enterSandbox();
+  enterSandbox(options.program);
   std::string answer = job(status);
   for (size_t at = 0; at < answer.size();) {
     ssize_t count = write(writeEnd, answer.data() + at, answer.size() - at);

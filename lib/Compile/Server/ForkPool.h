@@ -19,6 +19,7 @@ struct ForkPoolOptions {
   unsigned width = 1;
   uint64_t memoryBytes = 0; ///< 0: no limit
   std::chrono::milliseconds deadline{30000};
+  std::string program; ///< that forks may start; empty: none
 };
 
 /// What runs in a fork; returns the bytes of its answer.

@@ -11,7 +11,9 @@ namespace kernelbrain::compile {
 /// memory files stay), sockets, starting programs or processes, signals to
 /// others, tracing. Needs no privilege. What the system does not offer is left
 /// out; returns what was done, such as "landlock, seccomp".
-std::string enterSandbox();
+/// `program`, if not empty, may be started, and read what the system's loader
+/// reads; it is confined like this process.
+std::string enterSandbox(const std::string &program);
 
 /// What enterSandbox() would do here.
 std::string describeSandbox();

@@ -38,7 +38,9 @@ public:
       : in(in), out(out), toolchain(toolchain),
         libraryHash(std::move(libraryHash)), context(context),
         pool({options.jobs, options.memoryLimitBytes,
-              std::chrono::milliseconds(options.deadlineMs)}) {
+              std::chrono::milliseconds(options.deadlineMs),
+              toolchain.device ? toolchain.device->assembler()
+                               : std::string()}) {
     pool.closeInForks(in);
     pool.closeInForks(out);
   }

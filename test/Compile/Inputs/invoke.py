@@ -1,6 +1,7 @@
 """Builds kernels by recipe and calls them."""
 
 import ctypes
+import os
 import re
 import tempfile
 
@@ -23,13 +24,19 @@ def describe(text, dims, name="k"):
     return {"name": name, "kind": "sequence", "arguments": arguments, "dim_hints": [8] * len(set(dims))}
 
 
-class Kernel:
-    """One kernel in a server of its own."""
+def load_emulator(libraries):
+    """Lets this process run kernels for the emulated GPU, on its own memory."""
+    os.environ["KB_CUDA_DRIVER"] = os.path.join(libraries, "emulator", "libcuda.so.1")
+    return ctypes.CDLL(os.path.join(libraries, "libKernelBrainCudaRuntime.so"), ctypes.RTLD_GLOBAL)
 
-    def __init__(self, text, folder, dims=()):
+
+class Kernel:
+    """One kernel in a server of its own, for this CPU or with the given options."""
+
+    def __init__(self, text, folder, dims=(), options=()):
         self.description = describe(text, dims)
         self.folder = folder
-        self.server = Server()
+        self.server = Server("kb-compile", "--serve", *options)
         self.server.hello()
         reply, _ = self.server.request({"type": "kernel", "kernel": self.description}, text.encode())
         assert reply["type"] == "kernel", reply

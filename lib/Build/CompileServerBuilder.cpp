@@ -44,9 +44,10 @@ Status CompileServerBuilder::launch() {
       "--deadline-seconds=" + std::to_string(options.deadlineSeconds)};
   if (!options.targetCpu.empty())
     spawn.arguments.push_back("--target-cpu=" + options.targetCpu);
-  if (!options.gpu.empty())
-    spawn.arguments.insert(spawn.arguments.end(),
-                           {"--target=cuda", "--chip=" + options.gpu});
+  if (options.gpu)
+    spawn.arguments.insert(
+        spawn.arguments.end(),
+        {"--target=cuda", "--gpu=" + dumpJson(toJson(*options.gpu))});
   if (options.threads != 1)
     spawn.arguments.push_back("--threads=" + std::to_string(options.threads));
   auto process = Subprocess::start(spawn);

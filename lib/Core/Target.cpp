@@ -29,6 +29,10 @@ static bool changesCode(const std::string &feature) {
 
 std::string Target::key() const {
   std::string text = kind + "/" + chip;
+  if (gpu) // Products of one architecture differ in size.
+    text += "/multiprocessors=" + std::to_string(gpu->multiprocessors) +
+            ",shared=" + std::to_string(gpu->sharedBytesPerMultiprocessor) +
+            ",l2=" + std::to_string(l2Bytes);
   std::vector<std::string> kept;
   for (const std::string &feature : features)
     if (changesCode(feature))

@@ -1,6 +1,8 @@
 //===- ApplyPass.cpp - kb-apply -------------------------------------------===//
 
+#include "StockKernels.h"
 #include "Tuning.h"
+#include "Workbenches.h"
 
 #include "kernelbrain/Driver/Passes.h"
 #include "kernelbrain/Store/Location.h"
@@ -72,6 +74,8 @@ struct ApplyPass : kernelbrain::impl::ApplyPassBase<ApplyPass> {
 
   void runOnOperation() override;
   Status apply(ModuleOp module);
+  bool isCuda() const { return target == "cuda"; }
+  Result<Target> findGpu();
   Result<EntrySource> openSource();
   Status writeSpec(const std::vector<store::TuningEntry> &entries);
   Status select(const std::vector<EntryToApply> &entries,
@@ -142,13 +146,29 @@ Status ApplyPass::select(const std::vector<EntryToApply> &entries,
   return {};
 }
 
+Result<Target> ApplyPass::findGpu() {
+  if (!chip.empty()) // It need not be there.
+    return makeCudaTarget(chip);
+  SessionOptions options;
+  options.target = target;
+  options.kbWorker = kbWorker;
+  return kernelbrain::findGpu(options, [] { return false; });
+}
+
 Status ApplyPass::apply(ModuleOp module) {
   auto source = openSource();
   if (!source)
     return source.error();
   build::CompileServerOptions server;
   server.program = kbCompile;
-  server.targetCpu = chip;
+  if (isCuda()) {
+    auto gpu = findGpu();
+    if (!gpu)
+      return gpu.error();
+    server.gpu = *gpu;
+  } else {
+    server.targetCpu = chip;
+  }
   server.threads = threads;
   server.jobs = compileJobs > 0 ? static_cast<unsigned>(compileJobs)
                                 : std::thread::hardware_concurrency();
@@ -164,7 +184,7 @@ Status ApplyPass::apply(ModuleOp module) {
     if (!entry.leftStock.empty())
       continue;
     store::TuningKey key =
-        store::tuningKey(entry.kernel, (*builder)->target(), "host",
+        store::tuningKey(entry.kernel, (*builder)->target(), placement,
                          library.hash(), /*baseline=*/"");
     auto found = source->find(key);
     if (!found)
@@ -180,7 +200,16 @@ Status ApplyPass::apply(ModuleOp module) {
   if (!exportSpec.empty())
     if (Status ok = writeSpec(exported); !ok)
       return ok;
-  return select(entries, **builder);
+  if (Status ok = select(entries, **builder); !ok || !isCuda())
+    return ok;
+  std::vector<const ModuleKernel *> left;
+  for (const ModuleKernel &entry : kernels) {
+    auto variant = dyn_cast_or_null<kb::VariantOp>(entry.op->getNextNode());
+    if (!variant || !variant.getSelected())
+      left.push_back(&entry);
+  }
+  auto stock = selectStockKernels(left, **builder);
+  return stock ? Status() : stock.error();
 }
 
 void ApplyPass::runOnOperation() {
@@ -196,6 +225,16 @@ void ApplyPass::runOnOperation() {
         << maxThreads << ", found " << static_cast<int64_t>(threads);
     return signalPassFailure();
   }
+  auto isOneOf = [&](StringRef option, StringRef value, StringRef other) {
+    if (value == "host" || value == other)
+      return true;
+    emitError(getOperation().getLoc(), "expected option '")
+        << option << "' to be host or " << other << ", found '" << value << "'";
+    return false;
+  };
+  if (!isOneOf("target", target, "cuda") ||
+      !isOneOf("placement", placement, "device"))
+    return signalPassFailure();
   if (Status ok = apply(getOperation()); !ok) {
     emitError(getOperation().getLoc(), ok.error().message);
     signalPassFailure();

@@ -31,11 +31,19 @@ static Status readPrice(const std::string &text, propose::LlmOptions &model) {
 static Result<propose::LlmOptions> llmOptions(const SessionOptions &options,
                                               const Target &target) {
   propose::LlmOptions model;
-  model.target = target.kind + " " + target.chip + ", vectors of " +
-                 std::to_string(target.vectorBytes()) + " bytes, caches of " +
-                 std::to_string(target.l1Bytes >> 10) + ", " +
-                 std::to_string(target.l2Bytes >> 10) + " and " +
-                 std::to_string(target.l3Bytes >> 10) + " KiB";
+  model.target =
+      target.gpu
+          ? "NVIDIA GPU " + target.chip + ", " +
+                std::to_string(target.gpu->multiprocessors) +
+                " multiprocessors with " +
+                std::to_string(target.gpu->sharedBytesPerMultiprocessor >> 10) +
+                " KiB of shared memory, L2 cache of " +
+                std::to_string(target.l2Bytes >> 20) + " MiB"
+          : target.kind + " " + target.chip + ", vectors of " +
+                std::to_string(target.vectorBytes()) + " bytes, caches of " +
+                std::to_string(target.l1Bytes >> 10) + ", " +
+                std::to_string(target.l2Bytes >> 10) + " and " +
+                std::to_string(target.l3Bytes >> 10) + " KiB";
   model.promptTokens = options.llmPromptTokens;
   model.replyTokens = options.llmReplyTokens;
   model.timeoutMs = options.llmTimeoutSeconds * 1000;

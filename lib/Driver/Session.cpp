@@ -88,7 +88,10 @@ void Session::Impl::remarkStock() {
 build::CompileServerOptions Session::Impl::serverOptions() {
   build::CompileServerOptions server;
   server.program = options.kbCompile;
-  (options.isCuda() ? server.gpu : server.targetCpu) = options.chip;
+  if (gpu)
+    server.gpu = gpu;
+  else
+    server.targetCpu = options.chip;
   server.threads = options.threads;
   server.jobs = static_cast<unsigned>(options.compileJobs);
   server.memoryLimit = std::to_string(options.memoryLimitMb) + "M";
@@ -108,36 +111,6 @@ evaluate::WorkerOptions Session::Impl::workerOptions(std::string program) {
       makeWorkerOptions(options, std::move(program));
   worker.isCancelled = [this] { return interrupt.isOverdue(); };
   return worker;
-}
-
-/// Settles which GPU to build for. One that is named for a dry run need not be
-/// there.
-Status Session::Impl::findGpu() {
-  if (!options.isCuda() ||
-      (!options.chip.empty() && (options.isDryRun() || options.estimate)))
-    return {};
-  auto program = findProgram("kb-worker", options.kbWorker, "KB_WORKER");
-  if (!program)
-    return program.error();
-  evaluate::Worker worker(workerOptions(*program));
-  auto greeting = worker.hello();
-  if (!greeting)
-    return Error{"no NVIDIA GPU can be used: " + greeting.error().message +
-                 " (without one, name it with option 'chip', such as "
-                 "chip=sm_90a, and use evaluator=dry-run)"};
-  auto json = getObject(*greeting, "target");
-  auto found = json ? targetFromJson(*json) : json.error();
-  if (!found)
-    return found.error().withContext("reply of kb-worker");
-  if (options.chip.empty())
-    options.chip = found->chip;
-  // The same chip with and without what later ones do not have.
-  auto generation = [](llvm::StringRef chip) { return chip.rtrim('a'); };
-  if (generation(options.chip) != generation(found->chip))
-    return Error{"option 'chip' is '" + options.chip + "', the GPU is '" +
-                 found->chip + "' (" + getStringOr(*greeting, "device", "") +
-                 "): another one needs evaluator=dry-run"};
-  return {};
 }
 
 /// Finds the peak bandwidth of this CPU, in the store or by measuring. It
@@ -174,8 +147,12 @@ Status Session::Impl::learnMachine() {
 }
 
 Status Session::Impl::compose() {
-  if (Status ok = findGpu(); !ok)
-    return ok;
+  if (options.isCuda()) {
+    auto found = findGpu(options, [this] { return interrupt.isOverdue(); });
+    if (!found)
+      return found.error();
+    gpu = *found;
+  }
   auto started = build::CompileServerBuilder::start(serverOptions());
   if (!started)
     return started.error();

@@ -4,7 +4,7 @@
 
 #include "Acceptance.h"
 #include "ProgramCheck.h"
-#include "Workbenches.h"
+#include "StockKernels.h"
 
 #include "kernelbrain/Report/Summary.h"
 #include "mlir/Bytecode/BytecodeWriter.h"
@@ -52,7 +52,6 @@ LogicalResult Session::Impl::attachWinners() {
   return success();
 }
 
-/// On a GPU, a kernel that no strategy won is a kernel all the same.
 Status Session::Impl::attachStockKernels() {
   if (!options.isCuda())
     return {};
@@ -63,56 +62,11 @@ Status Session::Impl::attachStockKernels() {
           return winner.kernel == &entry;
         }))
       left.push_back(&entry);
-  auto built = buildStock(left);
-  if (!built)
-    return built.error();
-  for (auto [entry, variant] : llvm::zip(left, *built)) {
-    kb::KernelOp op = entry->op;
-    if (variant.implementation.empty()) {
-      emitRemark(op.getLoc(), "kernel '")
-          << op.getSymName()
-          << "' stays on the host: " << variant.measurement.reason;
-      continue;
-    }
-    detachVariants(op);
-    if (failed(attachVariant(op, variant)))
-      return Error{"cannot attach the stock kernel of '" + entry->kernel.name +
-                   "'"};
-    stockOnDevice.push_back(entry);
-  }
+  auto selected = selectStockKernels(left, *builder);
+  if (!selected)
+    return selected.error();
+  stockOnDevice = std::move(*selected);
   return {};
-}
-
-/// The stock device lowering of each of `entries`; one without implementation
-/// cannot be built, and its measurement says why.
-Result<std::vector<KeptVariant>>
-Session::Impl::buildStock(const std::vector<const ModuleKernel *> &entries) {
-  std::vector<search::BuildRequest> requests;
-  for (const ModuleKernel *entry : entries) {
-    if (Status ok =
-            builder->addKernel(entry->kernel, kernelBytecode(entry->op));
-        !ok)
-      return ok.error();
-    requests.push_back({0, entry->kernel.name, baselineRecipes(options).back(),
-                        search::BuildOutput::Implementation});
-  }
-  auto built = builder->buildAll(std::move(requests));
-  if (!built)
-    return built.error();
-  std::vector<KeptVariant> variants;
-  for (search::BuildResult &result : *built) {
-    KeptVariant &variant = variants.emplace_back();
-    variant.recipe = baselineRecipes(options).back();
-    variant.proposer = "stock";
-    variant.run = runHash;
-    variant.measurement.disposition = result.disposition;
-    variant.measurement.reason =
-        "its stock device lowering fails: " + result.reason;
-    variant.artifactHash = result.artifact.manifest.codeHash;
-    variant.implementation = std::move(result.implementation);
-    variant.workspaceBytes = result.artifact.manifest.workspaceBytes;
-  }
-  return variants;
 }
 
 /// The program to compare with, as bytecode: the input where kb-optimize kept
@@ -229,7 +183,7 @@ Result<std::string> Session::Impl::deviceBaseline() {
   for (const ModuleKernel &entry : kernels)
     if (!entry.isExcluded)
       entries.push_back(&entry);
-  auto stock = buildStock(entries);
+  auto stock = buildStockKernels(entries, *builder);
   if (!stock)
     return stock.error();
   OwningOpRef<ModuleOp> program = module.clone();

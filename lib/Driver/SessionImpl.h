@@ -65,7 +65,6 @@ struct Session::Impl {
   // Session.cpp
   Status compose();
   Status learnMachine();
-  Status findGpu();
   build::CompileServerOptions serverOptions();
   /// `program` is the path of kb-worker.
   evaluate::WorkerOptions workerOptions(std::string program);
@@ -89,8 +88,6 @@ struct Session::Impl {
   // SessionAccept.cpp
   mlir::LogicalResult attachWinners();
   Status attachStockKernels();
-  Result<std::vector<KeptVariant>>
-  buildStock(const std::vector<const ModuleKernel *> &entries);
   Status acceptProgram();
   Status compareProgram();
   bool isBaselineOnHost() const;
@@ -101,13 +98,14 @@ struct Session::Impl {
   Status finish();
 
   mlir::ModuleOp module;
-  SessionOptions options; ///< with the chip of the GPU at hand filled in
+  const SessionOptions &options;
   Interrupt &interrupt;
   std::string baselineProgram;
 
   strategy::StrategyLibrary library;
   std::unique_ptr<build::CompileServerBuilder> builder;
   Target target;
+  std::optional<Target> gpu; ///< to build for, with target=cuda
   std::vector<ModuleKernel> kernels;
   std::string runHash;
   std::unique_ptr<RunStore> store;

@@ -42,6 +42,37 @@ kernelbrain::makeWorkerOptions(const SessionOptions &options,
   return worker;
 }
 
+Result<Target> kernelbrain::findGpu(const SessionOptions &options,
+                                    std::function<bool()> isCancelled) {
+  if (!options.chip.empty() && (options.isDryRun() || options.estimate))
+    return makeCudaTarget(options.chip);
+  auto program = findProgram("kb-worker", options.kbWorker, "KB_WORKER");
+  if (!program)
+    return program.error();
+  evaluate::WorkerOptions workerOptions = makeWorkerOptions(options, *program);
+  workerOptions.isCancelled = std::move(isCancelled);
+  evaluate::Worker worker(std::move(workerOptions));
+  auto greeting = worker.hello();
+  if (!greeting)
+    return Error{"no NVIDIA GPU can be used: " + greeting.error().message +
+                 " (without one, name it with option 'chip', such as "
+                 "chip=sm_90a, and use evaluator=dry-run)"};
+  auto json = getObject(*greeting, "target");
+  auto found = json ? targetFromJson(*json) : json.error();
+  if (!found)
+    return found.error().withContext("reply of kb-worker");
+  if (options.chip.empty())
+    return found;
+  // The same chip with and without what later ones do not have.
+  auto generation = [](llvm::StringRef chip) { return chip.rtrim('a'); };
+  if (generation(options.chip) != generation(found->chip))
+    return Error{"option 'chip' is '" + options.chip + "', the GPU is '" +
+                 found->chip + "' (" + getStringOr(*greeting, "device", "") +
+                 "): another one needs evaluator=dry-run"};
+  found->chip = options.chip;
+  return found;
+}
+
 static const ModuleKernel &find(const std::vector<ModuleKernel> &kernels,
                                 const Kernel &kernel) {
   for (const ModuleKernel &entry : kernels)

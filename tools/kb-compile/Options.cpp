@@ -71,6 +71,15 @@ Result<uint64_t> Options::getBytes(const std::string &name,
 
 Result<Target> readTarget(const Options &options) {
   std::string kind = options.get("target", "host");
+  if (kind == "cuda" && options.has("gpu")) {
+    auto json = parseJson(options.get("gpu"));
+    auto target = json ? targetFromJson(*json) : json.error();
+    if (!target)
+      return target.error().withContext("'--gpu'");
+    if (!target->isCuda())
+      return Error{"'--gpu' is no NVIDIA GPU"};
+    return target;
+  }
   if (kind == "cuda")
     return makeCudaTarget(options.get("chip"));
   if (kind != "host")

@@ -39,8 +39,8 @@ private:
   std::vector<std::string> words;
 };
 
-/// What `--target=host|cuda`, `--chip=` (of a GPU) and `--target-cpu=` (of the
-/// host) say.
+/// What `--target=host|cuda`, `--chip=` (of a GPU), `--gpu=` (a GPU as it was
+/// found, in JSON: Core/Target.h) and `--target-cpu=` (of the host) say.
 Result<Target> readTarget(const Options &options);
 
 /// Modes of the tool; each returns the exit status.

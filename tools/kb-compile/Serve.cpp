@@ -23,7 +23,7 @@ int tool::serveMain(int argc, char **argv) {
   auto options =
       Options::parse(argc, argv,
                      {"serve", "jobs", "memory-limit", "deadline-seconds",
-                      "target", "chip", "target-cpu", "threads"});
+                      "target", "chip", "gpu", "target-cpu", "threads"});
   if (!options)
     return reportError(options.error().message);
   ServerOptions server;

@@ -102,3 +102,15 @@ TEST(Target, TheKeyHoldsWhatChangesCode) {
   sibling.chip = "skylake";
   EXPECT_NE(sibling.key(), target.key());
 }
+
+TEST(Target, KeyOfAGpuNamesTheProduct) {
+  auto target = makeCudaTarget("sm_90a");
+  ASSERT_TRUE(target);
+  EXPECT_EQ(target->key(),
+            "cuda/sm_90a/multiprocessors=132,shared=233472,l2=62914560");
+  Target sibling = *target;
+  sibling.clockHz = 1e9;
+  EXPECT_EQ(sibling.key(), target->key());
+  sibling.gpu->multiprocessors = 114;
+  EXPECT_NE(sibling.key(), target->key());
+}

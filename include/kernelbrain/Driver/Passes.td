@@ -147,7 +147,8 @@ def ApplyPass : Pass<"kb-apply", "::mlir::ModuleOp"> {
     For every kernel with a proven entry for this target, builds the recipe
     again and selects it. Needs no model, no search and no device. An entry
     whose artifact differs from the proven one is reported as unproven and not
-    selected unless `unproven` is set.
+    selected unless `unproven` is set. With `target=cuda` kernels without an
+    entry are selected as the stock lowering makes them for the device.
   }];
   let options = [
     Option<"store", "store", "std::string", "\"\"",
@@ -157,8 +158,13 @@ def ApplyPass : Pass<"kb-apply", "::mlir::ModuleOp"> {
            "Text spec (exported from a database) to read instead of one">,
     Option<"exportSpec", "export-spec", "std::string", "\"\"",
            "File to write the entries of this module's kernels to as text">,
+    Option<"target", "target", "std::string", "\"host\"",
+           "Device that was tuned for: host or cuda">,
     Option<"chip", "chip", "std::string", "\"\"",
-           "CPU name to build for; empty: this machine's">,
+           "CPU or GPU to build for; empty: this machine's, for which kb-worker "
+           "is asked with target=cuda">,
+    Option<"placement", "placement", "std::string", "\"host\"",
+           "Where buffers live, as it was tuned: host or device">,
     Option<"threads", "threads", "int64_t", "1",
            "Threads that a kernel may use, as it was tuned">,
     Option<"dynamicDim", "dynamic-dim", "int64_t", "128",
@@ -168,7 +174,9 @@ def ApplyPass : Pass<"kb-apply", "::mlir::ModuleOp"> {
     Option<"compileJobs", "compile-jobs", "int64_t", "0",
            "Builds side by side; 0: one a core">,
     Option<"kbCompile", "kb-compile", "std::string", "\"\"",
-           "Path of kb-compile; empty: KB_COMPILE, else beside this program">
+           "Path of kb-compile; empty: KB_COMPILE, else beside this program">,
+    Option<"kbWorker", "kb-worker", "std::string", "\"\"",
+           "Path of kb-worker; empty: KB_WORKER, else beside this program">
   ];
   let dependentDialects = [
     "::kernelbrain::kb::KBDialect", "::mlir::LLVM::LLVMDialect",

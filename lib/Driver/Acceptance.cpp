@@ -217,14 +217,16 @@ kernelbrain::findCallers(ModuleOp module) {
 
 /// The splice of kb-optimize; tensor level is accepted as the memref level that
 /// it bufferizes to.
-static std::unique_ptr<Pass> createEmission(const std::string &emit) {
+static std::unique_ptr<Pass> createEmission(const SessionOptions &session) {
   SplicePassOptions options;
-  options.emit = emit == "tensor" ? "memref" : emit;
+  options.placement = session.placement;
+  options.hostEntries = session.placement == "device";
+  options.emit = session.emit == "tensor" ? "memref" : session.emit;
   return createSplicePass(options);
 }
 
 void kernelbrain::registerEmissionDialects(DialectRegistry &registry) {
-  createEmission("memref")->getDependentDialects(registry);
+  createEmission(SessionOptions())->getDependentDialects(registry);
 }
 
 /// `program` after `pass`, as text.
@@ -241,7 +243,7 @@ static FailureOr<std::string> printAfter(ModuleOp program,
 }
 
 FailureOr<std::string>
-kernelbrain::emitProgram(ModuleOp module, const std::string &emit,
+kernelbrain::emitProgram(ModuleOp module, const SessionOptions &options,
                          const std::set<std::string> &dropped) {
   OwningOpRef<ModuleOp> program = module.clone();
   SmallVector<kb::KernelOp> stock;
@@ -251,7 +253,7 @@ kernelbrain::emitProgram(ModuleOp module, const std::string &emit,
   });
   for (kb::KernelOp kernel : stock)
     detachVariants(kernel);
-  return printAfter(*program, createEmission(emit));
+  return printAfter(*program, createEmission(options));
 }
 
 FailureOr<std::string> kernelbrain::emitStockProgram(ModuleOp module) {

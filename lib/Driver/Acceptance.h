@@ -3,6 +3,7 @@
 #ifndef KERNELBRAIN_LIB_DRIVER_ACCEPTANCE_H
 #define KERNELBRAIN_LIB_DRIVER_ACCEPTANCE_H
 
+#include "kernelbrain/Driver/SessionOptions.h"
 #include "kernelbrain/Evaluate/Protocol/Messages.h"
 #include "kernelbrain/Support/Result.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -56,8 +57,9 @@ findCallers(mlir::ModuleOp module);
 
 /// The module with its selected variants spliced in, as text: what a user of
 /// kb-optimize gets with emit=memref, or llvm. Kernels in `dropped` stay stock.
+/// Where buffers lie on the device, public functions take buffers of the host.
 mlir::FailureOr<std::string> emitProgram(mlir::ModuleOp module,
-                                         const std::string &emit,
+                                         const SessionOptions &options,
                                          const std::set<std::string> &dropped);
 
 /// The module with all kernels put back, as text.

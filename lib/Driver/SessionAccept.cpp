@@ -132,7 +132,7 @@ Status Session::Impl::compareProgram() {
       -> Result<std::vector<FunctionVerdict>> {
     if (interrupt.requested())
       return interrupted;
-    FailureOr<std::string> text = emitProgram(module, options.emit, dropped);
+    FailureOr<std::string> text = emitProgram(module, options, dropped);
     if (failed(text))
       return Error{"cannot emit the optimised program"};
     auto found = (*check)->compare(*text, reaching);
@@ -200,7 +200,7 @@ Result<std::string> Session::Impl::deviceBaseline() {
       return Error{"cannot attach the stock kernel of '" +
                    kernel.getSymName().str() + "'"};
   }
-  FailureOr<std::string> text = emitProgram(*program, options.emit, {});
+  FailureOr<std::string> text = emitProgram(*program, options, {});
   if (failed(text))
     return Error{"cannot emit the program of stock device kernels"};
   return *text;

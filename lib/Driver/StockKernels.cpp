@@ -11,9 +11,9 @@ static Recipe stockRecipe() {
   return recipe;
 }
 
-Result<std::vector<KeptVariant>> kernelbrain::buildStockKernels(
-    const std::vector<const ModuleKernel *> &kernels,
-    build::CompileServerBuilder &builder) {
+Result<std::vector<KeptVariant>>
+kernelbrain::buildStockKernels(const std::vector<const ModuleKernel *> &kernels,
+                               build::CompileServerBuilder &builder) {
   std::vector<search::BuildRequest> requests;
   for (const ModuleKernel *entry : kernels) {
     if (Status ok = builder.addKernel(entry->kernel, kernelBytecode(entry->op));

@@ -54,8 +54,8 @@ evaluate::WorkerOptions makeWorkerOptions(const SessionOptions &options,
                                           std::string program);
 
 /// The GPU to build for with target=cuda: what kb-worker finds, or, for a dry
-/// run or an estimate, the one that is named. An error says what is missing, and
-/// how to do without.
+/// run or an estimate, the one that is named. An error says what is missing,
+/// and how to do without.
 Result<Target> findGpu(const SessionOptions &options,
                        std::function<bool()> isCancelled);
 

@@ -35,6 +35,7 @@ private:
   LogicalResult addBaselines(MutableArrayRef<SplicedKernel> spliced,
                              SymbolTable &symbols);
   LogicalResult redirectCalls(ArrayRef<SplicedKernel> spliced);
+  LogicalResult place();
   LogicalResult lower();
   SmallVector<func::FuncOp> placedShims; ///< that take buffers of the device
   LogicalResult runPasses(llvm::function_ref<void(OpPassManager &)> addPasses,
@@ -76,6 +77,9 @@ LogicalResult SplicePass::checkOptions() {
   if (placement == "device" && emit == "tensor")
     return getOperation().emitError(
         "'placement=device' needs 'emit' to be 'memref' or 'llvm'");
+  if (hostEntries && placement != "device")
+    return getOperation().emitError(
+        "'host-entries' needs 'placement' to be 'device'");
   return success();
 }
 
@@ -213,16 +217,23 @@ bool hasTosa(ModuleOp module) {
       .wasInterrupted();
 }
 
+LogicalResult SplicePass::place() {
+  if (placedShims.empty())
+    return success();
+  if (failed(moveBuffersToDevice(getOperation(), placedShims)))
+    return failure();
+  if (hostEntries)
+    addHostEntries(getOperation());
+  return runPasses(addSimplifyPasses, getOperation());
+}
+
 LogicalResult SplicePass::lower() {
   ModuleOp module = getOperation();
   if (failed(stripKernels(module)))
     return failure();
   if (hasTosa(module) && failed(runPasses(addLowerTosaPasses, module)))
     return failure();
-  if (failed(runPasses(addBufferizePasses, module)) ||
-      (!placedShims.empty() &&
-       (failed(moveBuffersToDevice(module, placedShims)) ||
-        failed(runPasses(addSimplifyPasses, module)))))
+  if (failed(runPasses(addBufferizePasses, module)) || failed(place()))
     return failure();
   orderConstants(module);
   if (emit == "memref")

@@ -57,6 +57,15 @@ mlir::LogicalResult
 moveBuffersToDevice(mlir::ModuleOp module,
                     llvm::ArrayRef<mlir::func::FuncOp> shims);
 
+/// Attributes of a function with the positions of the arguments and results
+/// that are buffers of the device.
+inline const char *getDeviceArgumentsName() { return "kb_device_arguments"; }
+inline const char *getDeviceResultsName() { return "kb_device_results"; }
+
+/// Gives the public functions that have them buffers of the host: what the
+/// device has is allocated there, copied around the call and freed.
+void addHostEntries(mlir::ModuleOp module);
+
 /// A constant `text` with a zero byte behind it, as `@<text>_name`.
 mlir::LLVM::GlobalOp addText(llvm::StringRef text, mlir::SymbolTable &symbols);
 

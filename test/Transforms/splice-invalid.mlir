@@ -3,6 +3,9 @@
 // RUN: echo 'module {}' | not kb-opt --pass-pipeline='builtin.module(kb-splice{emit=tensor placement=device})' 2>&1 | FileCheck %s --check-prefix=DEVICE
 // RUN: echo 'module {}' | not kb-opt --pass-pipeline='builtin.module(kb-splice{placement=moon})' 2>&1 | FileCheck %s --check-prefix=PLACEMENT
 
+// RUN: echo 'module {}' | not kb-opt --pass-pipeline='builtin.module(kb-splice{host-entries})' 2>&1 | FileCheck %s --check-prefix=ENTRIES
+
+// ENTRIES: error: 'host-entries' needs 'placement' to be 'device'
 // EMIT: error: expected 'emit' to be 'tensor', 'memref' or 'llvm', found 'object'
 // DEVICE: error: 'placement=device' needs 'emit' to be 'memref' or 'llvm'
 // PLACEMENT: error: expected 'placement' to be 'host' or 'device', found 'moon'

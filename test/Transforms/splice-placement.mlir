@@ -16,6 +16,25 @@
 // RUN: %t.exe | FileCheck %s --check-prefix=CALLS
 
 // A chain of two: workspaces, the intermediate buffer and the result are allocated on the device; all but the result are freed.
+// With entries for the host, the same program takes buffers of the host: a copy in and back of each argument, one of each result.
+// RUN: kb-opt %t.in.mlir --pass-pipeline='builtin.module(kb-splice{placement=device host-entries emit=llvm})' -o %t.entries.mlir 2> %t.remarks
+// RUN: clang -w -DON_HOST -I%source/include %S/Inputs/call-chain.c -c -o %t.main.o
+// RUN: mlir-translate --mlir-to-llvmir %t.entries.mlir | clang -Wno-override-module -O1 -x ir - -x none %t.main.o %t.so -o %t.exe -lm
+// RUN: %t.exe | FileCheck %s --check-prefix=ENTRIES
+// ENTRIES: {{^}}call
+// ENTRIES-NEXT: allocate 12
+// ENTRIES-NEXT: copy 12 host to device
+// ENTRIES-NOT: copy
+// ENTRIES: launch increment of 3
+// ENTRIES-NOT: copy
+// ENTRIES: launch increment of 3
+// ENTRIES: copy 12 device to host
+// ENTRIES: copy 12 device to host
+// ENTRIES-NEXT: synchronize
+// ENTRIES: free, 0 left
+// ENTRIES-NEXT: returned
+// ENTRIES-NEXT: result 1201 1202 1203
+
 // Without elements there is nothing to do, and nothing to fail.
 // CALLS: {{^}}empty
 // CALLS-NOT: launch
@@ -34,9 +53,11 @@
 // CALLS-NEXT: result 1201 1202 1203
 
 // IR-LABEL: func.func @chain(
+// IR-SAME: attributes {kb_device_arguments = array<i64: 0>, kb_device_results = array<i64: 0>}
 // IR-NOT: memref.alloc
 // IR: call @kb_allocate(
 // IR-LABEL: func.func @mixed(
+// IR-SAME: attributes {kb_device_arguments = array<i64: 1>, kb_device_results = array<i64: 0>}
 // IR: call @increment_free(
 // IR-NOT: call @increment
 // IR: }

@@ -25,8 +25,8 @@ struct CompileServerOptions {
   std::string memoryLimit = "4G"; ///< of one build
   int64_t deadlineSeconds = 30;   ///< of one build
   std::string targetCpu;          ///< empty: this machine's
-  std::optional<Target> gpu; ///< to build for instead of the CPU
-  int64_t threads = 1; ///< that a kernel may use
+  std::optional<Target> gpu;      ///< to build for instead of the CPU
+  int64_t threads = 1;            ///< that a kernel may use
   /// Where artifacts are kept: takes the bytes of a shared object and returns
   /// its path. storeInDirectory() is the simple one.
   std::function<Result<std::string>(const std::string &bytes)> store;

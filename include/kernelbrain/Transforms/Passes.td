@@ -137,6 +137,9 @@ def SplicePass : Pass<"kb-splice", "::mlir::ModuleOp"> {
            "Level of the program: tensor, memref or llvm">,
     Option<"placement", "placement", "std::string", "\"host\"",
            "Where the buffers of device kernels live: host or device">,
+    Option<"hostEntries", "host-entries", "bool", "false",
+           "With placement=device, public functions take buffers of the host all "
+           "the same, and copy them once a call">,
   ];
 }
 

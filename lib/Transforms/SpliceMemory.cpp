@@ -1,0 +1,432 @@
+//===- SpliceMemory.cpp - Buffers in the device's memory ------------------===//
+
+#include "Splice.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+using namespace mlir;
+using namespace kernelbrain;
+
+namespace {
+
+//===----------------------------------------------------------------------===//
+// Functions of the program that call the runtime
+//===----------------------------------------------------------------------===//
+
+/// Allocates, copies and frees memory of the device at an insertion point, by
+/// functions that are written when they are first needed.
+class DeviceMemory {
+public:
+  DeviceMemory(ImplicitLocOpBuilder &builder, ModuleOp module)
+      : b(builder), module(module), symbols(module), runtime(symbols) {}
+
+  SymbolTable &getSymbols() { return symbols; }
+
+  /// A buffer of `type`.
+  Value allocate(MemRefType type, ValueRange dynamicSizes) {
+    Value size = bytes(type, [&](unsigned dim) {
+      return dynamicSizes[type.getDynamicDimIndex(dim)];
+    });
+    Value memory = func::CallOp::create(b, allocateFunction(), ValueRange(size))
+                       .getResult(0);
+    return memref::ViewOp::create(
+        b, type, memory, arith::ConstantIndexOp::create(b, 0), dynamicSizes);
+  }
+
+  void free(Value buffer) {
+    func::CallOp::create(b, freeFunction(), ValueRange(addressOf(buffer)));
+  }
+
+  /// Between any two dense buffers of host and device.
+  void copy(Value to, Value from) {
+    Value size = bytes(cast<MemRefType>(from.getType()), [&](unsigned dim) {
+      return memref::DimOp::create(b, from, dim);
+    });
+    func::CallOp::create(b, copyFunction(),
+                         ValueRange{addressOf(to), addressOf(from), size});
+  }
+
+  void synchronize() {
+    func::CallOp::create(b, synchronizeFunction(), ValueRange());
+  }
+
+  Value addressOf(Value buffer) {
+    return memref::ExtractAlignedPointerAsIndexOp::create(b, buffer);
+  }
+
+private:
+  Value bytes(MemRefType type, llvm::function_ref<Value(unsigned)> extent) {
+    auto constant = [&](int64_t value) -> Value {
+      return arith::ConstantIndexOp::create(b, value);
+    };
+    Value size = constant(elementBytes(type.getElementType()));
+    for (auto [dim, known] : llvm::enumerate(type.getShape()))
+      size = b.createOrFold<arith::MulIOp>(
+          size, ShapedType::isDynamic(known) ? extent(dim) : constant(known));
+    return size;
+  }
+
+  /// An internal function with `body`, which gets its arguments and returns a
+  /// result, if it has one.
+  func::FuncOp getOrAdd(func::FuncOp &function, StringRef name, unsigned inputs,
+                        TypeRange results,
+                        llvm::function_ref<Value(ValueRange)> body) {
+    if (function)
+      return function;
+    OpBuilder::InsertionGuard guard(b);
+    Location location = b.getLoc();
+    b.setLoc(module.getLoc());
+    b.clearInsertionPoint();
+    SmallVector<Type> types(inputs, b.getIndexType());
+    function = func::FuncOp::create(b, name, b.getFunctionType(types, results));
+    function.setPrivate();
+    function->setAttr(
+        "llvm.linkage",
+        LLVM::LinkageAttr::get(b.getContext(), LLVM::Linkage::Internal));
+    symbols.insert(function);
+    b.setInsertionPointToStart(function.addEntryBlock());
+    Value result = body(function.getArguments());
+    func::ReturnOp::create(b, result ? ValueRange(result) : ValueRange());
+    b.setLoc(location);
+    return function;
+  }
+
+  Value toWord(Value index) {
+    return arith::IndexCastOp::create(b, b.getI64Type(), index);
+  }
+  Value toPointer(Value index) {
+    return LLVM::IntToPtrOp::create(b, pointer(), toWord(index));
+  }
+  Type pointer() { return LLVM::LLVMPointerType::get(b.getContext()); }
+  Value noStream() { return LLVM::ZeroOp::create(b, pointer()); }
+
+  /// Calls the runtime; what fails ends the program as a kernel that fails
+  /// does.
+  void call(StringRef name, ArrayRef<Value> operands) {
+    Value status = runtime.call(b, name, operands);
+    Value zero = arith::ConstantIntOp::create(b, 0, 32);
+    Value bad =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::ne, status, zero);
+    LLVM::LLVMFuncOp fail = getOrAddFail(module.getLoc(), symbols);
+    LLVM::GlobalOp text = addText(name, symbols);
+    auto branch = scf::IfOp::create(b, bad, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    Value address = LLVM::AddressOfOp::create(b, text);
+    LLVM::CallOp::create(b, fail, ValueRange{address, status});
+  }
+
+  func::FuncOp allocateFunction() {
+    auto type = MemRefType::get({ShapedType::kDynamic}, b.getI8Type());
+    return getOrAdd(allocates, "kb_allocate", 1, type, [&](ValueRange values) {
+      Value size = toWord(values[0]);
+      Value one = LLVM::ConstantOp::create(b, b.getI64Type(), 1);
+      Value slot = LLVM::AllocaOp::create(b, pointer(), pointer(), one);
+      call("kbcuAllocate", {slot, size, noStream()});
+      Value memory = LLVM::LoadOp::create(b, pointer(), slot);
+      return describe(memory, size, type);
+    });
+  }
+
+  /// A memref of `size` bytes at `memory`, as its descriptor is lowered.
+  Value describe(Value memory, Value size, MemRefType type) {
+    Type word = b.getI64Type();
+    auto words = LLVM::LLVMArrayType::get(word, 1);
+    auto descriptor = LLVM::LLVMStructType::getLiteral(
+        b.getContext(), {pointer(), pointer(), word, words, words});
+    Value result = LLVM::UndefOp::create(b, descriptor);
+    auto set = [&](Value value, ArrayRef<int64_t> position) {
+      result = LLVM::InsertValueOp::create(b, result, value, position);
+    };
+    set(memory, 0);
+    set(memory, 1);
+    set(LLVM::ConstantOp::create(b, word, 0), 2);
+    set(size, {3, 0});
+    set(LLVM::ConstantOp::create(b, word, 1), {4, 0});
+    return UnrealizedConversionCastOp::create(b, type, result).getResult(0);
+  }
+
+  func::FuncOp freeFunction() {
+    return getOrAdd(frees, "kb_free", 1, {}, [&](ValueRange values) {
+      call("kbcuFree", {toPointer(values[0]), noStream()});
+      return Value();
+    });
+  }
+
+  func::FuncOp copyFunction() {
+    return getOrAdd(copies, "kb_copy", 3, {}, [&](ValueRange values) {
+      call("kbcuCopy", {toPointer(values[0]), toPointer(values[1]),
+                        toWord(values[2]), noStream()});
+      return Value();
+    });
+  }
+
+  func::FuncOp synchronizeFunction() {
+    return getOrAdd(synchronizes, "kb_synchronize", 0, {}, [&](ValueRange) {
+      call("kbcuSynchronize", {noStream()});
+      return Value();
+    });
+  }
+
+  ImplicitLocOpBuilder &b;
+  ModuleOp module;
+  SymbolTable symbols;
+  CudaRuntime runtime;
+  func::FuncOp allocates, frees, copies, synchronizes;
+};
+
+//===----------------------------------------------------------------------===//
+// Buffers of placed kernels
+//===----------------------------------------------------------------------===//
+
+/// Moves the buffers that device kernels use to the device's memory.
+class BufferMover {
+public:
+  BufferMover(ModuleOp module, ArrayRef<func::FuncOp> shims)
+      : module(module), shims(shims.begin(), shims.end()),
+        b(module.getLoc(), module), memory(b, module) {}
+
+  LogicalResult run() {
+    collect();
+    for (Value buffer : buffers)
+      if (failed(checkUses(buffer)))
+        return failure();
+    for (auto function : module.getOps<func::FuncOp>())
+      markBorders(function);
+    for (Value buffer : buffers)
+      for (Operation *user : llvm::make_early_inc_range(buffer.getUsers()))
+        moveUser(user, buffer);
+    for (Value buffer : buffers)
+      if (auto alloc = buffer.getDefiningOp<memref::AllocOp>())
+        moveAllocation(alloc);
+    return success();
+  }
+
+private:
+  bool isShimCall(Operation *op) {
+    auto call = dyn_cast<func::CallOp>(op);
+    return call && shims.contains(memory.getSymbols().lookup(call.getCallee()));
+  }
+
+  static Value viewSource(Operation *op) {
+    auto view = dyn_cast<ViewLikeOpInterface>(op);
+    return view && op->getNumResults() > 0 &&
+                   isa<BaseMemRefType>(op->getResult(0).getType())
+               ? view.getViewSource()
+               : Value();
+  }
+
+  /// Everything that shares memory with an operand of a shim, or is copied to
+  /// or from it.
+  void collect() {
+    SmallVector<Value> reached;
+    module.walk([&](func::CallOp call) {
+      if (isShimCall(call))
+        llvm::append_range(reached, call.getOperands());
+    });
+    while (!reached.empty()) {
+      Value value = reached.pop_back_val();
+      if (!isa<BaseMemRefType>(value.getType()) || !buffers.insert(value))
+        continue;
+      if (Operation *op = value.getDefiningOp())
+        if (Value source = viewSource(op))
+          reached.push_back(source);
+      for (Operation *user : value.getUsers()) {
+        if (viewSource(user) == value)
+          reached.push_back(user->getResult(0));
+        if (auto copy = dyn_cast<memref::CopyOp>(user)) {
+          reached.push_back(copy.getSource());
+          reached.push_back(copy.getTarget());
+        }
+      }
+    }
+  }
+
+  LogicalResult checkUses(Value buffer) {
+    if (auto global = buffer.getDefiningOp<memref::GetGlobalOp>())
+      return global.emitOpError("is in the host's memory, where no device "
+                                "kernel finds it");
+    for (Operation *user : buffer.getUsers()) {
+      if (auto copy = dyn_cast<memref::CopyOp>(user);
+          copy && isDense(copy.getSource()) && isDense(copy.getTarget()))
+        continue;
+      if (viewSource(user) == buffer || isShimCall(user) ||
+          isa<memref::DimOp, memref::DeallocOp, func::ReturnOp,
+              memref::ExtractAlignedPointerAsIndexOp,
+              memref::ExtractStridedMetadataOp>(user))
+        continue;
+      return user->emitOpError(
+          "on the host touches a buffer in the device's memory");
+    }
+    return success();
+  }
+
+  static bool isDense(Value buffer) {
+    auto type = dyn_cast<MemRefType>(buffer.getType());
+    return type && type.getLayout().isIdentity();
+  }
+
+  /// Says at `function` which arguments and results are the device's.
+  void markBorders(func::FuncOp function) {
+    if (function.isExternal() || shims.contains(function))
+      return;
+    auto mark = [&](StringRef name, ValueRange values) {
+      SmallVector<int64_t> positions;
+      for (auto [position, value] : llvm::enumerate(values))
+        if (buffers.contains(value))
+          positions.push_back(position);
+      if (!positions.empty())
+        function->setAttr(name, b.getDenseI64ArrayAttr(positions));
+    };
+    mark(getDeviceArgumentsName(), function.getArguments());
+    mark(getDeviceResultsName(),
+         function.getBody().back().getTerminator()->getOperands());
+  }
+
+  void moveUser(Operation *user, Value buffer) {
+    b.setInsertionPoint(user);
+    b.setLoc(user->getLoc());
+    if (isa<memref::DeallocOp>(user)) {
+      memory.free(buffer);
+      user->erase();
+    } else if (auto copy = dyn_cast<memref::CopyOp>(user)) {
+      memory.copy(copy.getTarget(), copy.getSource());
+      user->erase();
+    }
+  }
+
+  void moveAllocation(memref::AllocOp alloc) {
+    b.setInsertionPoint(alloc);
+    b.setLoc(alloc.getLoc());
+    alloc.replaceAllUsesWith(
+        memory.allocate(alloc.getType(), alloc.getDynamicSizes()));
+    alloc.erase();
+  }
+
+  ModuleOp module;
+  llvm::DenseSet<Operation *> shims;
+  ImplicitLocOpBuilder b;
+  DeviceMemory memory;
+  llvm::SetVector<Value> buffers;
+};
+
+//===----------------------------------------------------------------------===//
+// Entries for buffers of the host
+//===----------------------------------------------------------------------===//
+
+/// Writes, in the place of a function on buffers of the device, one that
+/// copies.
+class HostEntry {
+public:
+  HostEntry(func::FuncOp inner, ImplicitLocOpBuilder &b, DeviceMemory &memory)
+      : inner(inner), b(b), memory(memory) {}
+
+  void build() {
+    StringAttr name = inner.getSymNameAttr();
+    SymbolTable &symbols = memory.getSymbols();
+    auto positions = [&](StringRef attribute) {
+      auto found = inner->getAttrOfType<DenseI64ArrayAttr>(attribute);
+      inner->removeAttr(attribute);
+      return found ? llvm::to_vector(found.asArrayRef())
+                   : SmallVector<int64_t>();
+    };
+    SmallVector<int64_t> arguments = positions(getDeviceArgumentsName());
+    SmallVector<int64_t> results = positions(getDeviceResultsName());
+    OpBuilder::InsertionGuard guard(b);
+    b.clearInsertionPoint();
+    auto entry =
+        func::FuncOp::create(b, name.getValue(), inner.getFunctionType());
+    entry->setDiscardableAttrs(inner->getDiscardableAttrDictionary());
+    symbols.remove(inner);
+    inner->remove();
+    symbols.insert(entry);
+    inner.setPrivate();
+    inner.setSymName((name.getValue() + "_device").str());
+    inner->setAttr(
+        "llvm.linkage",
+        LLVM::LinkageAttr::get(b.getContext(), LLVM::Linkage::Internal));
+    symbols.insert(inner);
+    b.setInsertionPointToStart(entry.addEntryBlock());
+    func::ReturnOp::create(b, callOnCopies(entry, arguments, results));
+  }
+
+private:
+  SmallVector<Value> sizesOf(Value buffer) {
+    SmallVector<Value> sizes;
+    auto type = cast<MemRefType>(buffer.getType());
+    for (int64_t dim = 0; dim < type.getRank(); ++dim)
+      if (type.isDynamicDim(dim))
+        sizes.push_back(memref::DimOp::create(b, buffer, dim));
+    return sizes;
+  }
+
+  SmallVector<Value> callOnCopies(func::FuncOp entry,
+                                  ArrayRef<int64_t> arguments,
+                                  ArrayRef<int64_t> results) {
+    SmallVector<Value> operands(entry.getArguments());
+    for (int64_t position : arguments) {
+      Value host = operands[position];
+      operands[position] =
+          memory.allocate(cast<MemRefType>(host.getType()), sizesOf(host));
+      memory.copy(operands[position], host);
+    }
+    auto values = llvm::to_vector_of<Value>(
+        func::CallOp::create(b, inner, operands).getResults());
+    // What the function wrote in place.
+    for (int64_t position : arguments)
+      memory.copy(entry.getArgument(position), operands[position]);
+    SmallVector<Value> owned;
+    for (int64_t position : results) {
+      Value device = owned.emplace_back(values[position]);
+      auto type = cast<MemRefType>(device.getType());
+      values[position] = memref::AllocOp::create(b, type, sizesOf(device));
+      memory.copy(values[position], device);
+    }
+    memory.synchronize();
+    SmallVector<Value> freed;
+    for (int64_t position : arguments)
+      freeOnce(operands[position], freed);
+    for (Value device : owned)
+      freeOnce(device, freed);
+    return values;
+  }
+
+  /// A result may be the buffer of an argument or of another result.
+  void freeOnce(Value buffer, SmallVectorImpl<Value> &freed) {
+    Value address = memory.addressOf(buffer);
+    Value isNew = arith::ConstantIntOp::create(b, 1, 1);
+    for (Value other : freed)
+      isNew = arith::AndIOp::create(
+          b, isNew,
+          arith::CmpIOp::create(b, arith::CmpIPredicate::ne, address, other));
+    freed.push_back(address);
+    auto branch = scf::IfOp::create(b, isNew, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    memory.free(buffer);
+  }
+
+  func::FuncOp inner;
+  ImplicitLocOpBuilder &b;
+  DeviceMemory &memory;
+};
+
+} // namespace
+
+LogicalResult kernelbrain::moveBuffersToDevice(ModuleOp module,
+                                               ArrayRef<func::FuncOp> shims) {
+  return BufferMover(module, shims).run();
+}
+
+void kernelbrain::addHostEntries(ModuleOp module) {
+  ImplicitLocOpBuilder b(module.getLoc(), module);
+  DeviceMemory memory(b, module);
+  for (auto function : llvm::to_vector(module.getOps<func::FuncOp>()))
+    if (function.isPublic() && (function->hasAttr(getDeviceArgumentsName()) ||
+                                function->hasAttr(getDeviceResultsName())))
+      HostEntry(function, b, memory).build();
+}

@@ -25,7 +25,8 @@ static const char usage[] =
 Checks and times kernels on this machine: requests on standard input, replies on
 standard output (docs/Protocols.md).
 
-  --device=host|cuda[:N]   what kernels are for: this host, or GPU N [host]
+  --device=host|cuda[:N]   what kernels are for: this host, GPU N, or the first
+                           GPU, with all others for checks [host]
   --lease-file=FILE        lock that keeps timings apart
                            [/tmp/kernelbrain-timing.lock]
   --memory-bytes=N         what a kernel may allocate [4294967296]
@@ -40,7 +41,7 @@ namespace {
 struct Options {
   CheckerOptions checker;
   RunnerOptions runner;
-  bool run = false, help = false;
+  bool run = false, help = false, allGpus = false;
 };
 } // namespace
 
@@ -91,6 +92,7 @@ static bool parse(int argc, char **argv, Options &options) {
       options.checker.runner.memoryBytes = int64_t(number);
     } else if (takes(argument, "--device", value)) {
       good = parseDevice(value, options.runner.device);
+      options.allGpus = value == "cuda";
     } else if (takes(argument, "--call-deadline-ms", value)) {
       good = parseNumber(value, number);
       options.checker.callDeadlineMs = int64_t(number);
@@ -140,7 +142,8 @@ int main(int argc, char **argv) {
   }
   options.checker.runner.program.assign(self, size_t(length));
   if (options.runner.device >= 0)
-    if (Status status = chooseGpu(options.checker, options.runner.device);
+    if (Status status =
+            chooseGpu(options.checker, options.runner.device, options.allGpus);
         !status) {
       std::cerr << "kb-worker: " << status.error().message << "\n";
       return 1;

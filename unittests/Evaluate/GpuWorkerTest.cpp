@@ -62,13 +62,13 @@ protected:
   static Worker *worker;
   static WorkerEvaluator *evaluator;
   static Manifest manifest;
-  static Artifact stock;
+  static Artifact stock, reference;
 };
 TemporaryFolder *GpuNormKernel::folder;
 Worker *GpuNormKernel::worker;
 WorkerEvaluator *GpuNormKernel::evaluator;
 Manifest GpuNormKernel::manifest;
-Artifact GpuNormKernel::stock;
+Artifact GpuNormKernel::stock, GpuNormKernel::reference;
 
 TEST_F(GpuNormKernel, IsOpenWithPower) {
   EXPECT_FALSE(evaluator->opened().lowPower);
@@ -130,6 +130,9 @@ const Trick tricks[] = {
     {"TRAPS", Disposition::Crashed, "unspecified launch failure"},
     {"EXITS", Disposition::Crashed, "died"},
     {"ENDLESS", Disposition::TimedOut, "1500 ms"},
+    {"OPENS_FILE", Disposition::LaunchFailed, "status 9"},
+    {"OPENS_SOCKET", Disposition::LaunchFailed, "status 9"},
+    {"STARTS_PROCESS", Disposition::LaunchFailed, "status 9"},
     {"MUCH_SHARED", Disposition::OutOfResources, "refuses"},
     {"MANY_THREADS", Disposition::OutOfResources, "refuses"},
     {"DECLINES", Disposition::LaunchFailed, "declined"},
@@ -296,6 +299,27 @@ TEST_F(GpuNormKernel, WithoutCountersTheModelAnswers) {
   EXPECT_EQ(profiles[0].value(counter::occupancyPercent), 25.0);
   EXPECT_TRUE(profiles[0].value(counter::memoryPercent));
   EXPECT_FALSE(profiles[0].value(counter::dramReadBytes));
+}
+
+TEST_F(GpuNormKernel, AllGpusTakePartInChecks) {
+  ::setenv("KB_EMULATED_DEVICES", "3", 1);
+  Worker several(workerOptions(*folder, {"--device=cuda"}));
+  std::unique_ptr<WorkerEvaluator> opened = open(several, reference);
+  ::unsetenv("KB_EMULATED_DEVICES");
+  ASSERT_TRUE(opened);
+  Result<Measurement> right = opened->check(variant("FAST"));
+  ASSERT_TRUE(right);
+  EXPECT_EQ(right->disposition, Disposition::Passed) << right->reason;
+  EXPECT_EQ(childrenOf(several.pid()).size(), 3u);
+  EXPECT_EQ(right->details["sets"].size(), opened->opened().sets.size());
+  for (const char *name : {"LOWER_PRECISION", "WRITES_FAR"}) {
+    Result<Measurement> wrong = opened->check(variant(name));
+    ASSERT_TRUE(wrong);
+    EXPECT_FALSE(isCorrect(wrong->disposition)) << name;
+    right = opened->check(variant("FAST"));
+    ASSERT_TRUE(right);
+    EXPECT_EQ(right->disposition, Disposition::Passed) << right->reason;
+  }
 }
 
 TEST(GpuWorker, WhatIsNotThereIsRefused) {

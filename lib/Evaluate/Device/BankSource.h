@@ -37,6 +37,7 @@ struct KernelBank::Source {
       if (Status status = start(); !status)
         return status.error();
     call["fork"] = allowFork;
+    call["inputs"] = false; // nobody looks at them
     call["workspace"] = {manifest.workspaceBytes, 0};
     RunReply reply;
     Outcome outcome = runner->run(call, deadlineMs, reply);

@@ -193,26 +193,42 @@ void *CudaDevice::address(int64_t offset) const {
                 : nullptr;
 }
 
-int32_t CudaDevice::copy(int64_t offset, int64_t bytes, bool up) {
-  const Mirror *mirror = find(offset + bytes / 2);
+const CudaDevice::Mirror *CudaDevice::clip(int64_t &begin, int64_t &end) const {
+  const Mirror *mirror = find(begin + (end - begin) / 2);
   if (!mirror)
-    return asStatus(cuda::InvalidValue);
-  int64_t begin = std::max(offset, mirror->begin),
-          end = std::min(offset + bytes, mirror->end);
-  if (begin >= end)
-    return 0;
-  auto here = reinterpret_cast<uint64_t>(host + begin),
-       there = mirror->base + uint64_t(begin);
-  return asStatus(driver.MemcpyAsync(up ? there : here, up ? here : there,
-                                     size_t(end - begin), nullptr));
+    return nullptr;
+  begin = std::max(begin, mirror->begin);
+  end = std::min(end, mirror->end);
+  return begin < end ? mirror : nullptr;
 }
 
-int32_t CudaDevice::upload(int64_t offset, int64_t bytes) {
-  return copy(offset, bytes, true);
+int32_t CudaDevice::upload(int64_t begin, int64_t bytes) {
+  int64_t end = begin + bytes;
+  const Mirror *mirror = clip(begin, end);
+  return mirror ? asStatus(driver.MemcpyAsync(
+                      mirror->base + uint64_t(begin),
+                      reinterpret_cast<uint64_t>(host + begin),
+                      size_t(end - begin), nullptr))
+                : 0;
 }
 
-int32_t CudaDevice::download(int64_t offset, int64_t bytes) {
-  return copy(offset, bytes, false);
+int32_t CudaDevice::download(int64_t begin, int64_t bytes) {
+  int64_t end = begin + bytes;
+  const Mirror *mirror = clip(begin, end);
+  return mirror ? asStatus(driver.MemcpyAsync(
+                      reinterpret_cast<uint64_t>(host + begin),
+                      mirror->base + uint64_t(begin), size_t(end - begin),
+                      nullptr))
+                : 0;
+}
+
+int32_t CudaDevice::poison(int64_t begin, int64_t bytes, int value) {
+  int64_t end = begin + bytes;
+  const Mirror *mirror = clip(begin, end);
+  return mirror ? asStatus(driver.MemsetD8Async(mirror->base + uint64_t(begin),
+                                                uint8_t(value),
+                                                size_t(end - begin), nullptr))
+                : 0;
 }
 
 void *CudaDevice::allocate(int64_t bytes) {

@@ -46,6 +46,8 @@ public:
   /// order.
   int32_t upload(int64_t offset, int64_t bytes);
   int32_t download(int64_t offset, int64_t bytes);
+  /// Fills the same on the device.
+  int32_t poison(int64_t offset, int64_t bytes, int value);
 
   /// Memory that ends, within 256 bytes, where nothing is accessible; null:
   /// there is not so much. It lives as long as the process.
@@ -86,7 +88,8 @@ private:
     uint64_t base;      ///< what offset 0 would be
   };
   const Mirror *find(int64_t offset) const;
-  int32_t copy(int64_t offset, int64_t bytes, bool up);
+  /// Cuts [begin, end) to what is mirrored; null: nothing is.
+  const Mirror *clip(int64_t &begin, int64_t &end) const;
   /// The end of fresh memory, behind which nothing is accessible; 0: none.
   uint64_t allocateEnd(int64_t bytes);
 

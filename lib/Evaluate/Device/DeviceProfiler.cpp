@@ -38,12 +38,9 @@ Result<Profile> DeviceProfiler::profile(const Json &request, const Call &call,
     int32_t after = device.synchronize();
     return result ? result : after;
   };
-  int32_t uploaded = 0;
-  for (const Stretch &stretch : stretchesOf(request))
-    if (!uploaded)
-      uploaded = device.upload(stretch.offset, stretch.bytes);
+  int32_t sent = sendArguments(request, device);
   // The first call loads code, which is not to be counted.
-  if (int32_t failed = uploaded ? uploaded : finished())
+  if (int32_t failed = sent ? sent : finished())
     return Error{device.message(failed)};
   auto flushed = [&] {
     device.flush();

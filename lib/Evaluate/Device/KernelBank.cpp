@@ -107,20 +107,6 @@ KernelBank::build(const CheckerOptions &options, const KernelRequest &request,
   const Kernel &kernel = request.kernel;
   if (request.baselines.empty())
     return Error{"kernel '" + kernel.name + "' has no baseline"};
-  std::vector<SlotRequest> slots;
-  for (const Argument &argument : kernel.arguments) {
-    for (int64_t extent : argument.shape)
-      if (extent < 0 && size_t(-extent) > kernel.dimHints.size())
-        return Error{"kernel '" + kernel.name +
-                     "' has a dynamic dimension without a hint"};
-    std::vector<int64_t> largest;
-    for (int64_t hint : kernel.dimHints)
-      largest.push_back(std::max<int64_t>(hint + 1, 64));
-    slots.push_back({bytesOf(argument, argument.type, largest),
-                     argument.alignment,
-                     /*misaligned=*/argument.isOutput,
-                     /*centered=*/options.gpu ? 256 : 64});
-  }
   // Without slots it cannot fail for want of memory.
   Result<SharedBuffers> none = SharedBuffers::create({});
   if (!none)
@@ -129,7 +115,11 @@ KernelBank::build(const CheckerOptions &options, const KernelRequest &request,
       new KernelBank(options, request, std::move(*none)));
   bank->startNs = nowNs();
   bank->startCpuNs = processCpuNs();
-  Status status = bank->createBuffers(slots);
+  Status status;
+  if (Result<KernelBuffers> created = bank->createBuffers(); created)
+    bank->own = std::move(*created);
+  else
+    status = created.error();
   if (status)
     status = bank->fillSets(everySet);
   if (!status && (everySet || bank->reply.unusable.empty()))
@@ -141,14 +131,6 @@ KernelBank::build(const CheckerOptions &options, const KernelRequest &request,
 Error KernelBank::giveUp(std::string why) {
   reply.unusable = why;
   return Error{std::move(why)};
-}
-
-Status KernelBank::createBuffers(const std::vector<SlotRequest> &slots) {
-  Result<SharedBuffers> created = SharedBuffers::create(slots);
-  if (!created)
-    return giveUp(created.error().message);
-  shared = std::move(*created);
-  return {};
 }
 
 int64_t KernelBank::spentMs() const {
@@ -164,7 +146,7 @@ int64_t KernelBank::allowanceMs() const {
 }
 
 Status KernelBank::fillSets(bool everySet) {
-  Source baseline(*this, shared, request.baselines[0], kernel().asserts);
+  Source baseline(*this, own.memory(), request.baselines[0], kernel().asserts);
   if (Status status = baseline.start(); !status)
     return status;
   if (std::string why = signatureMismatch(kernel(), baseline.manifest, false);
@@ -228,13 +210,14 @@ double KernelBank::shareOfNaN(const InputSet &set) {
     if (!argument.isOutput || !isFloat(argument.type))
       continue;
     int64_t count = elementCount(extentsOf(argument, set.dims));
-    const char *at = data(k, set, Placement::Centered);
-    forEachPiece(threads(), count, 1 << 18, [&](int64_t i, int64_t end) {
-      int64_t found = 0;
-      for (; i < end; ++i)
-        found += std::isnan(loadFloat(argument.type, at, i));
-      nans += found;
-    });
+    const char *at = own.data(k, set, Placement::Centered);
+    forEachPiece(options.checkerThreads, count, 1 << 18,
+                 [&](int64_t i, int64_t end) {
+                   int64_t found = 0;
+                   for (; i < end; ++i)
+                     found += std::isnan(loadFloat(argument.type, at, i));
+                   nans += found;
+                 });
     all += count;
   }
   return all ? double(nans) / double(all) : 0;
@@ -242,9 +225,9 @@ double KernelBank::shareOfNaN(const InputSet &set) {
 
 Result<RunReply> KernelBank::runOn(const InputSet &set, Source &baseline,
                                    std::string &reason) {
-  drawInputs(set, Placement::Centered);
-  poison(set, Placement::Centered, Poison::First);
-  return baseline.run(callOf(set, Placement::Centered, 0, 0), reason);
+  own.drawInputs(set, Placement::Centered);
+  own.poison(set, Placement::Centered, Poison::First);
+  return baseline.run(own.callOf(set, Placement::Centered, 0, 0), reason);
 }
 
 Result<bool> KernelBank::runBaseline(InputSet &set, Source &baseline) {
@@ -272,6 +255,7 @@ Status KernelBank::runReference(BankSet &set, Source &reference, Use use) {
                         : use == Use::Lower   ? 1
                                               : conditioning;
   std::vector<int64_t> offsets, sizes;
+  std::vector<bool> outputs;
   const std::vector<Argument> &types = reference.manifest.arguments;
   auto bytes = [&](size_t k) {
     return bytesOf(kernel().arguments[k], types[k].type, set.inputs.dims);
@@ -280,6 +264,7 @@ Status KernelBank::runReference(BankSet &set, Source &reference, Use use) {
     offsets.push_back(
         reference.buffers.offsetOf(k, bytes(k), Placement::Centered));
     sizes.push_back(bytes(k));
+    outputs.push_back(kernel().arguments[k].isOutput);
     const Argument &argument = kernel().arguments[k];
     if (!argument.isOutput)
       fillInput(set.inputs, k, argument, types[k].type,
@@ -287,12 +272,14 @@ Status KernelBank::runReference(BankSet &set, Source &reference, Use use) {
                     ? perturbation * lowerPrecisionRoundoff(argument.type)
                     : 0,
                 reference.buffers.data(k, bytes(k), Placement::Centered),
-                threads());
+                options.checkerThreads);
   }
   std::string reason;
-  Result<RunReply> run = reference.run(
-      {{"offsets", offsets}, {"bytes", sizes}, {"dims", set.inputs.dims}},
-      reason);
+  Result<RunReply> run = reference.run({{"offsets", offsets},
+                                        {"bytes", sizes},
+                                        {"outputs", outputs},
+                                        {"dims", set.inputs.dims}},
+                                       reason);
   if (!run)
     return run.error();
   if (!reason.empty())
@@ -305,9 +292,9 @@ Status KernelBank::runReference(BankSet &set, Source &reference, Use use) {
     const void *at = reference.buffers.data(k, bytes(k), Placement::Centered);
     OutputReference &kept = set.outputs[output++];
     if (use == Use::Reference)
-      takeReference(kept, types[k].type, at, threads());
+      takeReference(kept, types[k].type, at, options.checkerThreads);
     else if (use == Use::Lower)
-      takeLower(kept, types[k].type, at, threads());
+      takeLower(kept, types[k].type, at, options.checkerThreads);
     else
       takeAlternatives(kept, types[k].type, at);
   }
@@ -373,8 +360,8 @@ Status KernelBank::addSet(InputSet inputs, Source &baseline,
     if (!kernel().arguments[k].isOutput)
       continue;
     OutputReference &reference = set.outputs[output];
-    takeBaseline(reference, data(k, set.inputs, Placement::Centered),
-                 threads());
+    takeBaseline(reference, own.data(k, set.inputs, Placement::Centered),
+                 options.checkerThreads);
     if (repeats && !bankSets.empty())
       takeUsualError(reference, bankSets[0].outputs[output]);
     ++output;

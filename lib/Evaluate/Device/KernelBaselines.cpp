@@ -23,9 +23,9 @@ int64_t KernelBank::patienceMs() const {
 
 Status KernelBank::timeBaselines(Source &first) {
   const InputSet &set = bankSets[0].inputs;
-  drawInputs(set, Placement::Centered);
+  own.drawInputs(set, Placement::Centered);
   for (size_t k = 0; k < request.baselines.size(); ++k) {
-    Source fresh(*this, shared, request.baselines[k], false);
+    Source fresh(*this, own.memory(), request.baselines[k], false);
     // A context on a GPU takes long to make.
     bool again = options.gpu && k == 0;
     Source &other = again ? first : fresh;
@@ -36,7 +36,7 @@ Status KernelBank::timeBaselines(Source &first) {
     for (int call = 0; call < 4 && spent < 200000000; ++call) {
       std::string reason;
       Result<RunReply> run =
-          other.run(callOf(set, Placement::Centered, 0, 0), reason);
+          other.run(own.callOf(set, Placement::Centered, 0, 0), reason);
       if (!run)
         return run.error();
       if (!reason.empty())
@@ -81,8 +81,9 @@ Status KernelBank::findInsensitive(Source &baseline) {
     into.clear();
     for (size_t k = 0; k < kernel().arguments.size(); ++k)
       if (kernel().arguments[k].isOutput)
-        into.push_back(hashMemory(data(k, set, Placement::Centered),
-                                  argumentBytes(k, set.dims), threads()));
+        into.push_back(hashMemory(own.data(k, set, Placement::Centered),
+                                  argumentBytes(k, set.dims),
+                                  options.checkerThreads));
     return {};
   };
   if (Status status = outputs(hashes[0]); !status)

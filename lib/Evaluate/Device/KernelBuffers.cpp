@@ -14,23 +14,45 @@ int64_t KernelBank::argumentBytes(size_t position,
   return bytesOf(argument, argument.type, dims);
 }
 
-char *KernelBank::data(size_t position, const InputSet &set,
-                       Placement placement) {
-  return shared.data(position, argumentBytes(position, set.dims), placement);
+char *KernelBuffers::data(size_t position, const InputSet &set,
+                          Placement placement) {
+  return shared.data(position, bank->argumentBytes(position, set.dims),
+                     placement);
 }
 
-std::vector<int64_t> KernelBank::offsets(const InputSet &set,
-                                         Placement placement) const {
-  std::vector<int64_t> result;
-  for (size_t k = 0; k < kernel().arguments.size(); ++k)
-    result.push_back(shared.offsetOf(k, argumentBytes(k, set.dims), placement));
-  return result;
+Result<std::vector<SlotRequest>> KernelBank::slots() const {
+  std::vector<SlotRequest> slots;
+  std::vector<int64_t> largest;
+  for (int64_t hint : kernel().dimHints)
+    largest.push_back(std::max<int64_t>(hint + 1, 64));
+  for (const Argument &argument : kernel().arguments) {
+    for (int64_t extent : argument.shape)
+      if (extent < 0 && size_t(-extent) > kernel().dimHints.size())
+        return Error{"kernel '" + kernel().name +
+                     "' has a dynamic dimension without a hint"};
+    slots.push_back({bytesOf(argument, argument.type, largest),
+                     argument.alignment,
+                     /*misaligned=*/argument.isOutput,
+                     /*centered=*/options.gpu ? 256 : 64});
+  }
+  return slots;
 }
 
-KernelBank::KeptInputs *KernelBank::keep(const InputSet &set) {
+Result<KernelBuffers> KernelBank::createBuffers() {
+  Result<std::vector<SlotRequest>> wanted = slots();
+  if (!wanted)
+    return wanted.error();
+  Result<SharedBuffers> created = SharedBuffers::create(*wanted);
+  if (!created)
+    return giveUp(created.error().message);
+  return KernelBuffers(*this, std::move(*created), options.checkerThreads);
+}
+
+const KeptInputs *KernelBank::keep(const InputSet &set) {
   constexpr int64_t mostBytes = int64_t(8) << 30;
   if (!options.gpu || set.freshInput >= 0)
     return nullptr;
+  std::lock_guard<std::mutex> guard(keeping);
   auto found = keptInputs.find(set.name());
   if (found != keptInputs.end())
     return &found->second;
@@ -51,51 +73,56 @@ KernelBank::KeptInputs *KernelBank::keep(const InputSet &set) {
     int64_t count = argumentBytes(k, set.dims);
     kept.data[k].reset(new char[size_t(count)]);
     fillInput(set, k, argument, argument.type, 0, kept.data[k].get(),
-              threads());
-    kept.hashes[k] = hashMemory(kept.data[k].get(), count, threads());
+              options.checkerThreads);
+    kept.hashes[k] =
+        hashMemory(kept.data[k].get(), count, options.checkerThreads);
   }
   return &kept;
 }
 
-std::vector<uint64_t> KernelBank::drawInputs(const InputSet &set,
-                                             Placement placement) {
-  KeptInputs *kept = keep(set);
+std::vector<uint64_t> KernelBuffers::drawInputs(const InputSet &set,
+                                                Placement placement) {
+  const KeptInputs *kept = bank->keep(set);
   std::vector<uint64_t> hashes;
-  for (size_t k = 0; k < kernel().arguments.size(); ++k) {
-    const Argument &argument = kernel().arguments[k];
+  for (size_t k = 0; k < bank->kernel().arguments.size(); ++k) {
+    const Argument &argument = bank->kernel().arguments[k];
     if (argument.isOutput) {
       hashes.push_back(0);
       continue;
     }
     char *at = data(k, set, placement);
-    int64_t bytes = argumentBytes(k, set.dims);
+    int64_t bytes = bank->argumentBytes(k, set.dims);
     if (kept)
-      copyBytes(threads(), at, kept->data[k].get(), bytes);
+      copyBytes(threads, at, kept->data[k].get(), bytes);
     else
-      fillInput(set, k, argument, argument.type, 0, at, threads());
-    hashes.push_back(kept ? kept->hashes[k] : hashMemory(at, bytes, threads()));
+      fillInput(set, k, argument, argument.type, 0, at, threads);
+    hashes.push_back(kept ? kept->hashes[k] : hashMemory(at, bytes, threads));
   }
   return hashes;
 }
 
-void KernelBank::poison(const InputSet &set, Placement placement,
-                        Poison poison) {
-  for (size_t k = 0; k < kernel().arguments.size(); ++k) {
-    int64_t bytes = argumentBytes(k, set.dims);
+void KernelBuffers::poison(const InputSet &set, Placement placement,
+                           Poison poison) {
+  for (size_t k = 0; k < bank->kernel().arguments.size(); ++k) {
+    int64_t bytes = bank->argumentBytes(k, set.dims);
     shared.fillGuards(k, bytes, placement, poison);
-    if (kernel().arguments[k].isOutput)
-      fillBytes(threads(), shared.data(k, bytes, placement), int(poison),
-                bytes);
+    if (bank->kernel().arguments[k].isOutput)
+      fillBytes(threads, shared.data(k, bytes, placement), int(poison), bytes);
   }
 }
 
-Json KernelBank::callOf(const InputSet &set, Placement placement,
-                        int64_t workspace0, int64_t workspace1) const {
-  std::vector<int64_t> bytes;
-  for (size_t k = 0; k < kernel().arguments.size(); ++k)
-    bytes.push_back(argumentBytes(k, set.dims));
-  return {{"offsets", offsets(set, placement)},
+Json KernelBuffers::callOf(const InputSet &set, Placement placement,
+                           int64_t workspace0, int64_t workspace1) const {
+  std::vector<int64_t> bytes, offsets;
+  std::vector<bool> outputs;
+  for (size_t k = 0; k < bank->kernel().arguments.size(); ++k) {
+    bytes.push_back(bank->argumentBytes(k, set.dims));
+    offsets.push_back(shared.offsetOf(k, bytes.back(), placement));
+    outputs.push_back(bank->kernel().arguments[k].isOutput);
+  }
+  return {{"offsets", offsets},
           {"bytes", bytes},
+          {"outputs", outputs},
           {"dims", set.dims},
           {"workspace", {workspace0, workspace1}}};
 }

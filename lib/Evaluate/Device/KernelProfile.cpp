@@ -40,8 +40,8 @@ Result<Profile> KernelChecker::count(const std::string &artifact) {
   if (!profiler) {
     RunnerSetup setup = options.runner;
     setup.profile = true;
-    Result<RunnerProcess> started =
-        RunnerProcess::start(setup, bank->buffers(), {artifact}, false);
+    Result<RunnerProcess> started = RunnerProcess::start(
+        setup, bank->buffers().memory(), {artifact}, false);
     if (!started)
       return started.error();
     profiler = std::move(*started);
@@ -50,9 +50,9 @@ Result<Profile> KernelChecker::count(const std::string &artifact) {
   if (Outcome loaded = profiler->load(0, artifact, manifest); !loaded)
     return Error{loaded.reason};
   const BankSet &set = bank->sets()[0];
-  bank->drawInputs(set.inputs, Placement::Centered);
-  Json call =
-      bank->callOf(set.inputs, Placement::Centered, manifest.workspaceBytes, 0);
+  bank->buffers().drawInputs(set.inputs, Placement::Centered);
+  Json call = bank->buffers().callOf(set.inputs, Placement::Centered,
+                                     manifest.workspaceBytes, 0);
   call["type"] = "profile";
   // Each pass is a call, and the first one sets the counters up.
   constexpr int64_t patienceMs = 20000, passes = 20;

@@ -45,7 +45,6 @@ private:
   Json map(const Json &request);
   Json load(const Json &request);
   Json run(const Json &request);
-  Json runOnDevice(const Json &request, const Call &call);
   Json runInChild(const Call &call);
   Json callFunction(const Json &request);
   Json time(const Json &request);
@@ -135,16 +134,13 @@ Json Runner::map(const Json &request) {
   return {{"type", "mapped"}, {"sandbox", enterSandbox(sandbox)}};
 }
 
-/// Kernels for GPUs do, and programs that say so.
+/// Kernels for GPUs do; programs are compared with their buffers on the host.
 static bool takesDevicePointers(const char *text) {
   Result<Json> manifest = parseJson(text);
-  if (!manifest || !manifest->is_object())
-    return false;
-  if (getStringOr(*manifest, "kind", "") == "program")
-    return getStringOr(manifest->value("features", Json::object()), "placement",
-                       "") == "device";
-  return getStringOr(manifest->value("target", Json::object()), "kind", "") ==
-         "cuda";
+  return manifest && manifest->is_object() &&
+         getStringOr(*manifest, "kind", "") == "kernel" &&
+         getStringOr(manifest->value("target", Json::object()), "kind", "") ==
+             "cuda";
 }
 
 Json Runner::load(const Json &request) {
@@ -233,12 +229,6 @@ Result<Call> Runner::kernelCall(const Json &request, size_t slot) {
   });
 }
 
-static Json ran(const Sample &sample, int signal) {
-  return {{"type", "ran"},          {"status", sample.status},
-          {"signal", signal},       {"wall_ns", sample.wallNs},
-          {"cpu_ns", sample.cpuNs}, {"faults", sample.faults}};
-}
-
 /// The beginning of what a child left in its pipe, which is closed; what is no
 /// text is left out.
 static std::string readPrinted(const int (&pipe)[2]) {
@@ -289,46 +279,13 @@ Json Runner::runInChild(const Call &call) {
   return reply;
 }
 
-Json Runner::runOnDevice(const Json &request, const Call &call) {
-  std::vector<Stretch> stretches = stretchesOf(request);
-  Sample sample;
-  CudaDevice::Timer timer(*device);
-  std::vector<int64_t> ns;
-  int32_t &status = sample.status;
-  for (const Stretch &stretch : stretches)
-    if (!status)
-      status = device->upload(stretch.offset, stretch.bytes);
-  if (!status)
-    status = timer.start();
-  if (!status)
-    status = call();
-  int32_t after = timer.stop();
-  if (!after)
-    after = device->synchronize();
-  // A kernel that declined has nothing in the stream, and nothing is wrong.
-  if (!status || (status == 1 && after))
-    status = after;
-  for (const Stretch &stretch : stretches)
-    if (status <= 1)
-      after = device->download(stretch.offset, stretch.bytes);
-  if (!after)
-    after = device->synchronize();
-  if (!status)
-    status = after;
-  if (!status && !timer.read(ns))
-    sample.wallNs = sample.cpuNs = ns[0];
-  Json reply = ran(sample, 0);
-  reply["output"] = status ? device->message(status) : "";
-  return reply;
-}
-
 Json Runner::run(const Json &request) {
   auto slot = size_t(getIntegerOr(request, "slot", 0));
   Result<Call> call = kernelCall(request, slot);
   if (!call)
     return failed(call.error().message);
   if (slots[slot].onDevice)
-    return runOnDevice(request, *call);
+    return runOnDevice(request, *call, *device);
   if (getBoolOr(request, "fork", false))
     return runInChild(*call);
   return ran(measure(*call, 1), 0);
@@ -401,6 +358,8 @@ Json Runner::answer(const Json &request) {
     return load(request);
   if (type == "run")
     return run(request);
+  if (type == "fetch" && device)
+    return fetchArguments(request, *device);
   if (type == "call")
     return callFunction(request);
   if (type == "time")

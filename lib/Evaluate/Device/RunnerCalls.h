@@ -27,15 +27,18 @@ Sample measure(const Call &call, int64_t count);
 /// The reply is `timed`, or `ran` for the first call with a bad status.
 Json timePairs(const Json &request, const Call calls[2]);
 
-/// A piece of the shared buffers.
-struct Stretch {
-  int64_t offset, bytes;
-};
-/// The arguments of a kernel call with what surrounds them, up to a page on
-/// each side: where guard zones are.
-std::vector<Stretch> stretchesOf(const Json &request);
+/// The reply to `run`.
+Json ran(const Sample &sample, int signal);
 
 class CudaDevice;
+/// Runs a kernel on a GPU: arguments and guard zones are copied in before and
+/// out after it, as `request` says.
+Json runOnDevice(const Json &request, const Call &call, CudaDevice &device);
+/// Copies inputs, if they are `fresh`, and guard zones of a call to the device,
+/// and poisons outputs there; returns a status.
+int32_t sendArguments(const Json &request, CudaDevice &device);
+/// Copies the arguments of a call out.
+Json fetchArguments(const Json &request, CudaDevice &device);
 /// As timePairs(), on a GPU: by its own clock, one call a sample, the
 /// second-level cache flushed before each. A round is enqueued as a whole, so
 /// that the device does not wait for the host.

@@ -155,6 +155,16 @@ Outcome RunnerProcess::load(int slot, const std::string &path,
   return {};
 }
 
+Outcome RunnerProcess::fetch(Json request, int64_t deadlineMs) {
+  request["type"] = "fetch";
+  Json json;
+  Outcome outcome = ask(request, deadlineMs, json);
+  auto status = int32_t(getIntegerOr(json, "status", -1));
+  return outcome && status
+             ? outcomeOfStatus(status, getStringOr(json, "output", ""))
+             : outcome;
+}
+
 Outcome RunnerProcess::run(Json request, int64_t deadlineMs, RunReply &reply) {
   request["type"] = "run";
   Json json;

@@ -180,10 +180,18 @@ Result<Json> Server::answer(const std::string &type, const Json &request) {
   return Error{"unknown request '" + type + "'"};
 }
 
-Status chooseGpu(CheckerOptions &options, int ordinal) {
+Status chooseGpu(CheckerOptions &options, int ordinal, bool all) {
   Result<CudaDescription> described = describeCuda(ordinal);
   if (!described)
     return described.error();
+  Result<int> count = countCudaDevices();
+  if (!count)
+    return count.error();
+  for (int other = 0; all && other < *count; ++other)
+    if (other != ordinal)
+      if (Result<CudaDescription> more = describeCuda(other);
+          more && more->target == described->target)
+        options.moreGpus.push_back(other);
   options.gpu = described->target;
   options.gpuName = described->name;
   options.runner.device = ordinal;

@@ -99,6 +99,10 @@ EXPORT void norm(void **parameters) {
 
 #include "kernelbrain/Runtime/CudaRuntime.h"
 
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
 asm(".section .rodata\n"
     ".balign 64\n"
     "image: .incbin \"" IMAGE "\"\n"
@@ -119,6 +123,16 @@ __attribute__((visibility("default"))) int32_t kb_invoke(void **words) {
   exit(0);
 #elif defined(DOES_NOTHING)
   return 0;
+#elif defined(OPENS_FILE)
+  if (open("/root/.profile", O_RDONLY) < 0 &&
+      open("/tmp/kb-file", O_RDWR | O_CREAT, 0600) < 0)
+    return 9;
+#elif defined(OPENS_SOCKET)
+  if (socket(AF_INET, SOCK_STREAM, 0) < 0)
+    return 9;
+#elif defined(STARTS_PROCESS)
+  if (fork() < 0)
+    return 9;
 #endif
   int64_t rows = (int64_t)words[3];
   void *parameters[] = {&words[0], &words[1], &words[2], &rows, &words[4]};

@@ -5,7 +5,7 @@
 #define KERNELBRAIN_EVALUATE_DEVICE_KERNELBANK_H
 
 #include "kernelbrain/Core/Target.h"
-#include "kernelbrain/Evaluate/Device/InputSets.h"
+#include "kernelbrain/Evaluate/Device/KernelBuffers.h"
 #include "kernelbrain/Evaluate/Device/RunnerProcess.h"
 #include "kernelbrain/Evaluate/Device/Verdict.h"
 #include "kernelbrain/Evaluate/Protocol/Messages.h"
@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,6 +33,8 @@ struct CheckerOptions {
   std::string gpuName;
   /// Of this process, for drawing, comparing and judging.
   int checkerThreads = 1;
+  /// Further GPUs like it, for checks.
+  std::vector<int> moreGpus;
 };
 
 /// One input set with what its outputs should be.
@@ -63,41 +66,27 @@ public:
   /// else, and for what is no baseline, 0.
   int64_t slowBaselineNs(const std::string &path) const;
 
-  // Buffers of the kernel's own types, one slot an argument.
-  SharedBuffers &buffers() { return shared; }
   int64_t argumentBytes(size_t position,
                         const std::vector<int64_t> &dims) const;
-  char *data(size_t position, const InputSet &set, Placement placement);
-  std::vector<int64_t> offsets(const InputSet &set, Placement placement) const;
-  /// Draws all inputs, or copies them where they were kept; returns their
-  /// hashes, by position.
-  std::vector<uint64_t> drawInputs(const InputSet &set, Placement placement);
-  /// Poisons outputs and guard zones.
-  void poison(const InputSet &set, Placement placement, Poison poison);
-  /// The members of `run` and `time` for `set`.
-  Json callOf(const InputSet &set, Placement placement, int64_t workspace0,
-              int64_t workspace1) const;
-
-  int threads() const { return options.checkerThreads; }
+  /// Those that the bank itself used.
+  KernelBuffers &buffers() { return own; }
+  /// More of them, for a runner beside it.
+  Result<KernelBuffers> createBuffers();
+  /// Null if there is no memory to keep the inputs of `set` in: drawing them
+  /// again takes ten times as long as copying. May be called by several
+  /// threads.
+  const KeptInputs *keep(const InputSet &set);
 
 private:
   KernelBank(const CheckerOptions &options, const KernelRequest &request,
-             SharedBuffers shared)
-      : options(options), request(request), shared(std::move(shared)) {}
-
-  /// The inputs of a set as they were drawn: drawing again takes ten times as
-  /// long as copying.
-  struct KeptInputs {
-    std::vector<std::unique_ptr<char[]>> data; ///< by position; outputs: none
-    std::vector<uint64_t> hashes;
-  };
-  /// Null if there is no memory to keep them in.
-  KeptInputs *keep(const InputSet &set);
+             SharedBuffers none)
+      : options(options), request(request),
+        own(*this, std::move(none), options.checkerThreads) {}
+  Result<std::vector<SlotRequest>> slots() const;
 
   struct Source; // a process that computes outputs
   /// An error that is the kernel's own.
   Error giveUp(std::string why);
-  Status createBuffers(const std::vector<SlotRequest> &slots);
   Status fillSets(bool everySet);
   Status addSet(InputSet set, Source &baseline, Source &reference);
   Status addViolatingSet(Source &baseline);
@@ -127,11 +116,12 @@ private:
 
   CheckerOptions options;
   KernelRequest request;
-  SharedBuffers shared;
+  KernelBuffers own;
   std::vector<BankSet> bankSets;
   KernelReply reply;
   int64_t deadlineMs = 60000;
   int64_t keptBytes = 0; ///< of references
+  std::mutex keeping;
   std::map<std::string, KeptInputs> keptInputs;
   int64_t keptInputBytes = 0;
   int64_t startNs = 0;

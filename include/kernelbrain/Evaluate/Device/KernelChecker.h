@@ -10,8 +10,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace kernelbrain::evaluate {
+
+struct Lane;
 
 /// The verdicts on variants of one kernel. Every request gets a runner of its
 /// own, so that nothing of a variant outlives it; with a GPU, one in which
@@ -22,8 +25,11 @@ public:
   static Result<std::unique_ptr<KernelChecker>>
   open(const CheckerOptions &options, const KernelRequest &request);
 
+  ~KernelChecker();
+
   const KernelReply &summary() const { return bank->summary(); }
 
+  /// On all GPUs that there are for it.
   Measurement check(const std::string &artifact);
   Measurement time(const std::string &artifact, const std::string &against,
                    bool full);
@@ -35,6 +41,9 @@ public:
   Measurement accept(const std::string &artifact, const std::string &verified,
                      const std::string &against, uint64_t seed);
 
+  /// Ends the runners that are kept; the next request starts others.
+  void rest();
+
 private:
   Measurement checkSets(const std::string &artifact);
   Measurement timeAgainst(const std::string &artifact,
@@ -43,13 +52,14 @@ private:
   Result<Profile> count(const std::string &artifact);
   /// Runs `verified` once at each size; Passed unless it aborts or crashes.
   Measurement verify(const std::string &verified);
-  KernelChecker(const CheckerOptions &options, std::unique_ptr<KernelBank> bank)
-      : options(options), bank(std::move(bank)) {}
+  KernelChecker(const CheckerOptions &options,
+                std::unique_ptr<KernelBank> ownBank);
 
   CheckerOptions options;
   std::unique_ptr<KernelBank> bank;
-  std::optional<RunnerProcess> runner;
-  std::optional<RunnerProcess> profiler; ///< CUPTI would disturb timings
+  std::vector<std::unique_ptr<KernelBuffers>> moreBuffers;
+  std::vector<std::unique_ptr<Lane>> lanes; ///< the first one times
+  std::optional<RunnerProcess> profiler;    ///< CUPTI would disturb timings
   std::string countersRefused;
   std::map<uint64_t, Profile> profiles; ///< by hash of the artifact's bytes
 };

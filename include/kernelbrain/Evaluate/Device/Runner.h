@@ -7,17 +7,20 @@
 // It speaks frames (Support/Frame.h) on standard input and output:
 //   map   {bytes, forbidden}                        -> mapped {sandbox}
 //   load  {slot, path}            -> loaded {manifest} | failed
-//   run   {slot, offsets, bytes, dims, workspace, poison, fork}
+//   run   {slot, offsets, bytes, outputs, dims, workspace, poison, fork, fresh,
+//          inputs}
 //                                 -> ran {status, signal, wall_ns, faults,
 //                                         output}
+//   fetch {offsets, bytes, outputs} -> ran
 //   call  {slot, function, arguments, results, area, room} -> called {results}
 //   time  {slots, pairs, batches, control, seed} and the members of `run`, or
 //         of `call`               -> timed {batches, samples, total_ns}
 //   profile  the members of `run` -> profiled {profile}
 //
-// With a GPU the buffers have a mirror in its memory. Artifacts for it get
-// addresses there; before a run the arguments and their guard zones are copied
-// in, after it they are copied out.
+// With a GPU the buffers have a mirror in its memory, and artifacts for it get
+// addresses there. Before a run, inputs (if `fresh`) and guard zones are copied
+// in and outputs are poisoned there; after it, outputs, guard zones and (if
+// `inputs`) inputs are copied out. A timing copies nothing out: `fetch` does.
 //
 //===----------------------------------------------------------------------===//
 

@@ -67,6 +67,9 @@ public:
   /// Runs a kernel: `request` without its type.
   Outcome run(Json request, int64_t deadlineMs, RunReply &reply);
 
+  /// Brings the arguments of a call back from the GPU.
+  Outcome fetch(Json request, int64_t deadlineMs);
+
   const std::vector<std::string> &sandbox() const { return measures; }
   pid_t pid() const { return process.pid(); }
   int64_t threads() const { return allowedThreads; }

@@ -13,8 +13,8 @@ namespace kernelbrain::evaluate {
 Target describeHost();
 
 /// Makes kernels for a GPU the subject of `options`; an error where there is no
-/// such GPU.
-Status chooseGpu(CheckerOptions &options, int ordinal);
+/// such GPU. `all`: others of its kind take part in checks.
+Status chooseGpu(CheckerOptions &options, int ordinal, bool all);
 
 /// Answers requests from `input` on `output` until end of file
 /// (docs/Protocols.md, "kb-worker"). Returns the exit status.

@@ -34,6 +34,7 @@ DeviceCodeGenerator::create(const kernelbrain::Target &target) {
   if (!generator)
     return generator.error();
   result->chip = target.chip;
+  result->ptxVersion = version;
   result->libdevice = std::move(toolkit.libdevice);
   result->generator = std::move(*generator);
   return std::move(result);

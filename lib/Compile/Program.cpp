@@ -199,6 +199,9 @@ static FailureOr<Program> generate(ModuleOp module,
   auto linker = Linker::create();
   if (!linker)
     return fail(linker.error());
+  if (llvm::is_contained(program.manifest.libraries, cudaRuntime))
+    if (Status added = linker->addCudaRuntime(generator); !added)
+      return fail(added.error());
   auto bytes = linker->link({StringRef(*object), StringRef(*manifest)},
                             {options.soname, /*allowUndefined=*/true});
   if (!bytes)

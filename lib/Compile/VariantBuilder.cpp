@@ -14,6 +14,7 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
+#include "llvm/Transforms/Utils/Cloning.h"
 
 #include <chrono>
 
@@ -109,6 +110,7 @@ private:
   llvm::LLVMContext llvmContext;
   std::unique_ptr<llvm::Module> llvmModule;
   std::string deviceHash; ///< of the device's IR
+  DeviceText deviceText;
   std::string diagnostic; ///< the first error
   BuiltVariant result;
   const char *stage = nullptr;
@@ -277,10 +279,9 @@ DeviceImage VariantBuild::compileForGpu(llvm::Module &module,
     image.reason = ptx.error().message;
     return image;
   }
-  text = std::move(*ptx);
   enter("ptxas");
-  image = toolchain.device->assemble(text);
-  text = commented(image.report) + text;
+  image = toolchain.device->assemble(*ptx);
+  text = commented(image.report) + *ptx;
   return image;
 }
 
@@ -294,9 +295,12 @@ DeviceImage VariantBuild::compileForEmulator(llvm::Module &module,
   generator.optimize(module, /*bounded=*/isReserved());
   enter("device-object");
   DeviceImage image;
-  if (output == Output::AssemblyText)
-    if (Result<std::string> assembly = generator.emitAssembly(module))
+  if (!isArtifact()) {
+    // Code generation changes a module.
+    auto copy = llvm::CloneModule(module);
+    if (Result<std::string> assembly = generator.emitAssembly(*copy))
       text = std::move(*assembly);
+  }
   Result<std::string> object = generator.emitObject(module);
   LinkOptions options;
   options.soname = kernel.description.name + ".device.so";
@@ -325,8 +329,11 @@ bool VariantBuild::generateDevice() {
   std::string text;
   DeviceImage image = toolchain.device ? compileForGpu(*module, text)
                                        : compileForEmulator(*module, text);
+  deviceText = {module->getTargetTriple().str(), toolchain.target.chip,
+                toolchain.device ? toolchain.device->features() : "",
+                std::move(text)};
   if (output == Output::AssemblyText)
-    result.bytes = std::move(text);
+    result.bytes = deviceText.assembly;
   if (image.disposition != Disposition::Passed)
     return fail(image.disposition, image.reason);
   if (output == Output::OptimizedText)
@@ -439,7 +446,8 @@ bool VariantBuild::buildImplementation() {
   enter("import");
   describe(ObjectFacts(), *llvmModule);
   Result<std::string> bytes = importImplementation(
-      std::move(llvmModule), kernel.description.name, *payload().getContext());
+      std::move(llvmModule), kernel.description.name, *payload().getContext(),
+      lowered.device ? &deviceText : nullptr);
   if (!bytes)
     return fail(Disposition::BuildFailed, bytes.error().message);
   result.bytes = std::move(*bytes);

@@ -42,6 +42,9 @@ public:
   /// and images are PTX.
   const std::string &assembler() const { return ptxas; }
 
+  /// LLVM's: the version of PTX.
+  std::string features() const { return "+ptx" + std::to_string(ptxVersion); }
+
   /// Links what the module needs of libdevice. The error names what is missing.
   Status link(llvm::Module &module) const;
   /// Of a linked module; prepared and optimised at O3 on the way.
@@ -55,6 +58,7 @@ public:
 private:
   DeviceCodeGenerator() = default;
   std::string chip, ptxas, libdevice;
+  unsigned ptxVersion = 0;
   std::unique_ptr<CodeGenerator> generator;
 };
 

@@ -32,7 +32,8 @@ void registerProgramDialects(mlir::DialectRegistry &registry);
 /// Compiles a module at tensor, memref or llvm level (or a mixture) with the
 /// stock pipeline: loops, no tiling, O3 for the target's CPU. Every public
 /// function gets a C entry `_mlir_ciface_<name>`, private ones are internal;
-/// the result needs no library but those of C. Nested modules (the sources of
+/// the result needs no library but those of C and of what it calls (OpenMP, the
+/// CUDA runtime). Nested modules (the sources of
 /// kernels) are dropped. `module` is lowered in place.
 /// Emits diagnostics and fails for what upstream's passes cannot lower; symbols
 /// that the module only declares are left to whoever loads the result.

@@ -27,6 +27,8 @@ class Kernel:
             self._entry = getattr(self._library, self.manifest["entry"])
         except (OSError, ValueError, KeyError, AttributeError) as error:
             raise WorkloadError(f"{path}: {error}") from error
+        if self.manifest.get("target", {}).get("kind") != "cuda" or not self.manifest.get("launches"):
+            raise WorkloadError(f"{path} launches nothing on a GPU: it would touch device memory from the host")
         if self.manifest["dims"]:
             raise WorkloadError(f"{path} has dynamic dimensions")
         self._entry.restype = ctypes.c_int32

@@ -35,7 +35,7 @@ module {
 
 KERNEL = """
 #include <stdint.h>
-const char kb_manifest[] = "{\\"kind\\": \\"kernel\\", \\"entry\\": \\"f\\", \\"dims\\": 0, \\"workspace_bytes\\": WORKSPACE, "
+const char kb_manifest[] = "{\\"kind\\": \\"kernel\\", \\"entry\\": \\"f\\", \\"dims\\": 0, \\"launches\\": [LAUNCHES], \\"target\\": {\\"kind\\": \\"cuda\\"}, \\"workspace_bytes\\": WORKSPACE, "
   "\\"recipe\\": {\\"strategy\\": \\"stock\\"}, \\"arguments\\": [ARGUMENTS]}";
 int32_t f(const float *a, const float *b, FORMALS) { BODY }
 """
@@ -45,8 +45,8 @@ def float_argument(shape):
     return f'{{\\\\"shape\\\\": {list(shape)}, \\\\"type\\\\": \\\\"f32\\\\"}}'.replace("\\\\", "\\")
 
 
-def build_kernel(path, formals, shapes, body, workspace=0):
-    text = (KERNEL.replace("FORMALS", formals).replace("BODY", body).replace("WORKSPACE", str(workspace))
+def build_kernel(path, formals, shapes, body, workspace=0, launches="{}"):
+    text = (KERNEL.replace("FORMALS", formals).replace("BODY", body).replace("WORKSPACE", str(workspace)).replace("LAUNCHES", launches)
             .replace("ARGUMENTS", ", ".join(map(float_argument, shapes))))
     source = path.with_suffix(".c")
     source.write_text(text)
@@ -211,6 +211,11 @@ class Calls(unittest.TestCase):
     def test_signature(self):
         build_kernel(self.folder / "second.so", "float *c, void *w, void *s", [(4,), (2, 2), (4,)], self.second)
         with self.assertRaisesRegex(WorkloadError, "kernel 'second' takes"):
+            self.program()
+
+    def test_host_code_is_refused(self):
+        build_kernel(self.folder / "second.so", "float *c, void *w, void *s", [(4,), (4,), (4,)], self.second, launches="")
+        with self.assertRaisesRegex(WorkloadError, "launches nothing on a GPU"):
             self.program()
 
     def test_missing(self):

@@ -42,6 +42,16 @@ static double occupancy(const Json &launch, const GpuLimits &limits) {
          double(std::max<int64_t>(1, limits.threadsPerMultiprocessor));
 }
 
+void referTo(Profile &profile, double timeNs) {
+  double profiled = profile.value(counter::profiledTime).value_or(0);
+  if (!(timeNs > 0) || !(profiled > timeNs))
+    return;
+  profile.values[counter::time] = timeNs;
+  for (const char *name : {counter::memoryPercent, counter::computePercent})
+    if (auto value = profile.values.find(name); value != profile.values.end())
+      value->second = std::min(100.0, value->second * profiled / timeNs);
+}
+
 Profile modelledProfile(const Json &launches, const Target &target,
                         double leastBytes, double timeNs, std::string refused) {
   Profile profile;

@@ -106,6 +106,7 @@ int cuptiRangeProfilerSetConfig(SetConfig *asked) {
   if (int refused = refusal("setConfig"))
     return refused;
   image = asked->counters;
+  asked->range->passes = 0;
   asked->range->configured = asked->config[0] == 7;
   bool known = asked->rangeMode == userRange &&
                asked->replayMode == userReplay && asked->nestingLevels == 1;

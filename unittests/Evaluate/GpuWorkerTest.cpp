@@ -270,10 +270,11 @@ std::vector<Profile> profilesWith(
 }
 
 TEST_F(GpuNormKernel, CallsAreCounted) {
-  std::vector<Profile> profiles =
-      profilesWith(KB_FAKE_CUPTI, *folder, stock, open,
-                   {variant("FAST"), variant("TRAPS"), variant("SLOW")});
-  ASSERT_EQ(profiles.size(), 3u);
+  std::vector<Profile> profiles = profilesWith(
+      KB_FAKE_CUPTI, *folder, stock, open,
+      {variant("FAST"), variant("TRAPS"), variant("SLOW"),
+       variant("WRITES_FAR"), variant("EXITS"), variant("LOWER_PRECISION")});
+  ASSERT_EQ(profiles.size(), 6u);
   for (size_t k : {0, 2}) {
     EXPECT_EQ(profiles[k].refused, "");
     // The fake's values are positions in its list.
@@ -284,6 +285,9 @@ TEST_F(GpuNormKernel, CallsAreCounted) {
   // What fails under the profiler is one variant's affair.
   EXPECT_NE(profiles[1].refused, "");
   EXPECT_FALSE(profiles[1].value(counter::dramReadBytes));
+  // After two of them nothing is counted any more.
+  EXPECT_NE(profiles[3].refused, profiles[4].refused);
+  EXPECT_EQ(profiles[5].refused, profiles[4].refused);
 }
 
 TEST_F(GpuNormKernel, WithoutCountersTheModelAnswers) {

@@ -139,6 +139,7 @@ WorkerEvaluator::profile(const Artifact &artifact, int64_t timeNs,
                         bytes, double(timeNs), profile.refused);
   }
   profile.values[counter::leastBytes] = bytes;
+  referTo(profile, double(timeNs));
   return std::optional<Profile>(std::move(profile));
 }
 

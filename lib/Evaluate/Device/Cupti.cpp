@@ -25,7 +25,7 @@ struct Counter {
 
 static const std::vector<Counter> &counters() {
   static const std::vector<Counter> all = {
-      {counter::time, {"gpu__time_duration.sum"}},
+      {counter::profiledTime, {"gpu__time_duration.sum"}},
       {counter::dramReadBytes,
        {"dram__bytes_read.sum", "dram__bytes_op_read.sum"}},
       {counter::dramWriteBytes,
@@ -353,37 +353,49 @@ Status Cupti::RangeObject::decode() const {
   return {};
 }
 
-Result<std::vector<double>>
-Cupti::count(const std::string &chip, const std::vector<std::string> &metrics,
-             void *context, const std::function<void()> &prepare,
-             const std::function<int32_t()> &call) const {
-  HostObject host(*this, chip);
-  if (!host.status())
-    return host.status().error();
-  Result<std::string> config = configure(host, metrics);
+Result<std::unique_ptr<CounterSession>>
+CounterSession::open(const Cupti &cupti, const std::string &chip,
+                     const std::vector<std::string> &metrics, void *context) {
+  std::unique_ptr<CounterSession> session(new CounterSession(cupti, metrics));
+  const Cupti &api = session->api;
+  session->host = std::make_unique<Cupti::HostObject>(api, chip);
+  if (!session->host->status())
+    return session->host->status().error();
+  Result<std::string> config = api.configure(*session->host, metrics);
   if (!config)
     return config.error();
-  RangeObject range(*this, context);
-  if (!range.status())
-    return range.status().error();
+  session->config = std::move(*config);
+  session->range = std::make_unique<Cupti::RangeObject>(api, context);
+  if (!session->range->status())
+    return session->range->status().error();
+  return session;
+}
+
+CounterSession::CounterSession(const Cupti &cupti,
+                               std::vector<std::string> metrics)
+    : api(cupti), metrics(std::move(metrics)) {}
+CounterSession::~CounterSession() = default;
+
+Result<std::vector<double>>
+CounterSession::count(const std::function<void()> &prepare,
+                      const std::function<int32_t()> &call) {
   std::vector<const char *> names = pointers(metrics);
-  Result<std::string> counted = range.counterImage(names);
+  Result<std::string> counted = range->counterImage(names);
   if (!counted)
     return counted.error();
-  if (Status done = range.configure(*config, *counted); !done)
+  if (Status done = range->configure(config, *counted); !done)
     return done.error();
   for (bool last = false; !last;) {
     prepare();
-    Result<bool> passed = range.pass(call);
+    Result<bool> passed = range->pass(call);
     if (!passed)
       return passed.error();
     last = *passed;
   }
-  if (Status done = range.decode(); !done)
+  if (Status done = range->decode(); !done)
     return done.error();
   std::vector<double> values(names.size());
-  const Cupti &api = *this;
-  KB_CUPTI_CALL(evaluate, Evaluate, values, host.get(),
+  KB_CUPTI_CALL(evaluate, Evaluate, values, host->get(),
                 reinterpret_cast<const uint8_t *>(counted->data()),
                 counted->size(), 0, names.data(), names.size(), values.data());
   return values;

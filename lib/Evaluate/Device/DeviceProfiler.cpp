@@ -14,7 +14,21 @@ Result<DeviceProfiler::Ready> DeviceProfiler::prepare(int ordinal) {
   Result<std::vector<std::string>> metrics = cupti->metricsOf(*chip);
   if (!metrics)
     return metrics.error();
-  return Ready{*cupti, *chip, *metrics};
+  cuda::Result status = cuda::Success;
+  const cuda::Driver *driver = cuda::driver(status);
+  void *context = nullptr;
+  if (!driver || driver->CtxGetCurrent(&context))
+    return Error{"there is no context"};
+  Result<std::unique_ptr<CounterSession>> session =
+      CounterSession::open(*cupti, *chip, *metrics, context);
+  if (!session)
+    return session.error();
+  // CUPTI loads the rest of itself, and starts threads, when it counts first.
+  Result<std::vector<double>> nothing =
+      (*session)->count([] {}, [] { return 0; });
+  if (!nothing)
+    return nothing.error();
+  return Ready{*metrics, std::move(*session)};
 }
 
 DeviceProfiler DeviceProfiler::open(int ordinal) {
@@ -22,17 +36,12 @@ DeviceProfiler DeviceProfiler::open(int ordinal) {
 }
 
 Result<Profile> DeviceProfiler::profile(const Json &request, const Call &call,
-                                        CudaDevice &device) const {
+                                        CudaDevice &device) {
   Profile refused;
   if (!ready) {
     refused.refused = ready.error().message;
     return refused;
   }
-  cuda::Result status = cuda::Success;
-  const cuda::Driver *driver = cuda::driver(status);
-  void *context = nullptr;
-  if (!driver || driver->CtxGetCurrent(&context))
-    return Error{"the runner has no context"};
   auto finished = [&] {
     int32_t result = call();
     int32_t after = device.synchronize();
@@ -46,8 +55,7 @@ Result<Profile> DeviceProfiler::profile(const Json &request, const Call &call,
     device.flush();
     device.synchronize();
   };
-  Result<std::vector<double>> values = ready->cupti.count(
-      ready->chip, ready->metrics, context, flushed, finished);
+  Result<std::vector<double>> values = ready->session->count(flushed, finished);
   if (!values) {
     refused.refused = values.error().message;
     return refused;

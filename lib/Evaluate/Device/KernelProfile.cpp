@@ -25,8 +25,10 @@ Profile KernelChecker::profile(const std::string &artifact) {
     profile = std::move(*counted);
   else
     profile.refused = counted.error().message;
-  // What the device refuses once, it refuses always.
-  if (counted && !profile.refused.empty())
+  // What the device refuses once, it refuses always; and a runner that ends
+  // twice under the profiler (seconds each) does not do so for its code.
+  profileFaults = counted ? 0 : profileFaults + 1;
+  if ((counted && !profile.refused.empty()) || profileFaults == 2)
     countersRefused = profile.refused;
   // A runner in which something failed is not used again.
   if (!profile.refused.empty())

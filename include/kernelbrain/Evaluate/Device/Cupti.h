@@ -9,6 +9,7 @@
 #include "kernelbrain/Support/Result.h"
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -29,17 +30,9 @@ public:
   /// How often a call has to run for these metrics. Needs no GPU.
   Result<int64_t> passes(const std::string &chip,
                          const std::vector<std::string> &metrics) const;
-  /// Counts everything that `call` does in `context` (a CUcontext, current); a
-  /// value a metric. `call` runs once a pass, must do the same each time and
-  /// have finished when it returns; `prepare` precedes it, uncounted. An error
-  /// where counters are refused, or for a status of `call` other than 0.
-  Result<std::vector<double>> count(const std::string &chip,
-                                    const std::vector<std::string> &metrics,
-                                    void *context,
-                                    const std::function<void()> &prepare,
-                                    const std::function<int32_t()> &call) const;
 
 private:
+  friend class CounterSession;
 #define KB_CUPTI_MEMBER(member, symbol, parameters, last)                      \
   int (*member)(cupti::parameters *) = nullptr;
   KB_CUPTI_FUNCTIONS(KB_CUPTI_MEMBER)
@@ -51,6 +44,33 @@ private:
   class RangeObject;
   Result<std::string> configure(const HostObject &host,
                                 const std::vector<std::string> &metrics) const;
+};
+
+/// Counters of one context (a CUcontext, which must be current), switched on
+/// for as long as the session lives.
+class CounterSession {
+public:
+  /// An error where counters are refused.
+  static Result<std::unique_ptr<CounterSession>>
+  open(const Cupti &cupti, const std::string &chip,
+       const std::vector<std::string> &metrics, void *context);
+  ~CounterSession();
+
+  /// Counts everything that `call` does in the context; a value a metric.
+  /// `call` runs once a pass, must do the same each time and have finished when
+  /// it returns; `prepare` precedes it, uncounted. A status of `call` other
+  /// than 0 is an error.
+  Result<std::vector<double>> count(const std::function<void()> &prepare,
+                                    const std::function<int32_t()> &call);
+
+private:
+  CounterSession(const Cupti &cupti, std::vector<std::string> metrics);
+
+  Cupti api;
+  std::vector<std::string> metrics;
+  std::unique_ptr<Cupti::HostObject> host;
+  std::unique_ptr<Cupti::RangeObject> range;
+  std::string config;
 };
 
 /// A profile from the values of the metrics of metricsOf().

@@ -122,8 +122,8 @@ LogicalResult FunctionEmulation::shuffle(gpu::ShuffleOp op) {
               : LLVM::BitcastOp::create(builder, loc, whole, value).getResult();
   if (bits < 32)
     value = LLVM::ZExtOp::create(builder, loc, i32, value);
-  int32_t modes[] = {0, 2, 1, 3}; // xor, up, down, idx upstream.
-  Value mode = constant(modes[static_cast<int32_t>(op.getMode())]);
+  // The table's numbers are those of upstream.
+  Value mode = constant(static_cast<int32_t>(op.getMode()));
   Value valid = LLVM::AllocaOp::create(builder, loc, pointer, i32, constant(1));
   valid.getDefiningOp()->moveBefore(entryEnd);
   valid.getDefiningOp()->getOperand(0).getDefiningOp()->moveBefore(
@@ -254,7 +254,10 @@ LogicalResult FunctionEmulation::replaceOps() {
 //===----------------------------------------------------------------------===//
 
 void FunctionEmulation::loadParameters(Value parameters) {
-  for (auto [index, argument] : llvm::enumerate(source.getArguments())) {
+  // Behind the parameters stands memory of the block and of the thread.
+  for (auto [index, argument] :
+       llvm::enumerate(source.getArguments().take_front(
+           source.getFunctionType().getNumInputs()))) {
     Value slot = LLVM::GEPOp::create(
         builder, loc, pointer, pointer, parameters,
         ArrayRef<LLVM::GEPArg>{static_cast<int32_t>(index)});

@@ -130,6 +130,10 @@ bool RowProgramImporter::bindAlong(ArrayRef<int64_t> shape,
       } else if (isOpen || !axis.isStatic()) {
         return false;
       } else {
+        int64_t rest = extent % points == 0 ? extent / points : 1;
+        if (rest > 1 && axis.factor > rest && axis.factor % rest == 0 &&
+            !wantedCut)
+          wantedCut = {order[next], axis.factor / rest};
         points *= axis.factor;
       }
       coordinate.axes.push_back(order[next++]);
@@ -248,7 +252,7 @@ bool RowProgramImporter::validateOutput(const Output &output) {
 /// The last row axis along which every argument is contiguous or constant.
 bool RowProgramImporter::chooseVectorAxis() {
   program.vectorAxis = program.axes.size() - 1;
-  if (along == VectorsAlong::Columns)
+  if (along == VectorsAlong::Columns || along == VectorsAlong::AllColumns)
     return true;
   if (!program.hasReduction())
     return fail("it reduces nothing");
@@ -273,7 +277,8 @@ bool RowProgramImporter::validate() {
     return llvm::all_of(program.live(), [&](const Node *node) {
       return validateType(node->type);
     });
-  if (program.numRowAxes + 1 != program.axes.size())
+  if (program.numRowAxes + 1 != program.axes.size() &&
+      along != VectorsAlong::AllColumns)
     return fail("its columns are not contiguous in every argument");
   if (!chooseVectorAxis())
     return false;

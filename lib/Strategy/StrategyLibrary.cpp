@@ -25,6 +25,7 @@ StrategyLibrary::StrategyLibrary() {
   strategies.push_back(createGpuElementwiseStrategy());
   strategies.push_back(createGpuColumnwiseStrategy());
   strategies.push_back(createGpuLongRowsStrategy());
+  strategies.push_back(createGpuContractionStrategy());
   strategies.push_back(createGpuLayoutStrategy());
   strategies.push_back(createGpuScanStrategy());
   // The last one: it is made of those before it.

@@ -221,10 +221,11 @@ private:
 std::optional<double> constantValue(const Node *node);
 
 /// Where vectors may lie: along the columns (the last axis), or along a row
-/// axis, across the reductions. Anything: the program's user looks for itself;
+/// axis, across the reductions. AllColumns: along the columns, of which there
+/// may be several axes. Anything: the program's user looks for itself;
 /// arguments have any strides, row axes are dimensions of the first result, and
 /// there may be several column axes.
-enum class VectorsAlong { Columns, Rows, Anything };
+enum class VectorsAlong { Columns, AllColumns, Rows, Anything };
 
 /// Reads the body of a kernel. On failure returns null and says why in
 /// `reason`, as one clause.

@@ -16,7 +16,8 @@ using namespace kernelbrain::strategy;
 /// memory's bandwidth (Little's law with 800 ns of latency).
 static constexpr double fullFlight = 32 << 10;
 
-static int64_t residentBlocks(const Target &target, const GpuShape &shape) {
+int64_t kernelbrain::strategy::gpuResidentBlocks(const Target &target,
+                                                 const GpuShape &shape) {
   const GpuLimits &gpu = *target.gpu;
   int64_t resident =
       std::min({gpu.blocksPerMultiprocessor,
@@ -33,7 +34,7 @@ double kernelbrain::strategy::gpuTransferNs(const Target &target,
                                             const GpuShape &shape,
                                             double bytes) {
   double slots = double(target.gpu->multiprocessors) *
-                 double(residentBlocks(target, shape));
+                 double(gpuResidentBlocks(target, shape));
   double blocks = double(shape.blocks);
   double busy = std::min(blocks, slots);
   double flight = busy * double(shape.threads) * shape.bytesInFlight /
@@ -83,10 +84,11 @@ void kernelbrain::strategy::addGpuMathKnob(SearchSpace &space,
 void kernelbrain::strategy::chooseGpuDefaults(
     SearchSpace &space, llvm::function_ref<Estimate(const Recipe &)> priceOf) {
   auto price = [&](const Recipe &recipe) {
+    constexpr double never = std::numeric_limits<double>::infinity();
+    if (!space.violation(recipe).empty())
+      return never;
     Estimate estimate = priceOf(recipe);
-    return estimate.rejection.empty() && space.violation(recipe).empty()
-               ? estimate.timeNs
-               : std::numeric_limits<double>::infinity();
+    return estimate.rejection.empty() ? estimate.timeNs : never;
   };
   Recipe best = space.defaultRecipe();
   double least = price(best);

@@ -17,7 +17,15 @@ using namespace kernelbrain;
 static constexpr int64_t partialAlignment = 256;
 
 bool kernelbrain::strategy::isAlongReduction(const RowProgram &program) {
-  return program.vectorAxis == program.numRowAxes;
+  return program.vectorAxis >= program.numRowAxes;
+}
+
+Extent kernelbrain::strategy::reducedExtent(const RowProgram &program) {
+  Extent all;
+  for (const Extent &axis :
+       ArrayRef(program.axes).drop_front(program.numRowAxes))
+    all = all * axis;
+  return all;
 }
 
 static int64_t rowExtent(const RowProgram &program) {
@@ -191,12 +199,13 @@ void GpuReduceEmitter::enterBlock(const GpuReduceOptions &shape) {
 //===----------------------------------------------------------------------===//
 
 void GpuReduceEmitter::emitSweep(const Sweep &sweep) {
-  Value count = extentValue(program.columns());
+  Extent reduced = reducedExtent(program);
+  Value count = extentValue(reduced);
   if (along)
     count = divideUp(count, vector());
   Value from = index(0), to = count;
-  bool isEven = program.columns().isStatic();
-  int64_t steps = program.columns().factor / (along ? vector() : 1);
+  bool isEven = reduced.isStatic();
+  int64_t steps = reduced.factor / (along ? vector() : 1);
   if (shape.splits > 1) {
     // Whole rounds of the block for each, but the last.
     int64_t round = shape.members * shape.unroll;
@@ -250,8 +259,7 @@ ProgramEmitter::Values GpuReduceEmitter::emitSteps(const Sweep &sweep,
         SmallVector<Step, 0> steps(unroll, rows);
         for (auto [number, step] : llvm::enumerate(steps)) {
           Value place = addIndex(at, index(number * shape.members));
-          step.coordinates.back() =
-              along ? mulIndex(place, index(vector())) : place;
+          enterStep(step, along ? mulIndex(place, index(vector())) : place);
         }
         // Loads of all steps come first: the nodes are in order.
         for (Node *node : sweep.matrices)
@@ -268,6 +276,16 @@ ProgramEmitter::Values GpuReduceEmitter::emitSteps(const Sweep &sweep,
         }
         return results;
       });
+}
+
+/// Brings a step to an element of the reduction.
+void GpuReduceEmitter::enterStep(Step &step, Value element) {
+  Values extents;
+  for (const Extent &axis :
+       ArrayRef(program.axes).drop_front(program.numRowAxes))
+    extents.push_back(extentValue(axis));
+  llvm::copy(digits(element, extents),
+             step.coordinates.begin() + program.numRowAxes);
 }
 
 void GpuReduceEmitter::store(const Output &output, Value value,

@@ -26,6 +26,8 @@ struct GpuReduceOptions {
 
 /// True if vectors lie along the reduction.
 bool isAlongReduction(const RowProgram &program);
+/// Elements of a reduction: along all axes of columns.
+Extent reducedExtent(const RowProgram &program);
 /// Vectors of neighbours on one side of the strip's edge to the other.
 int64_t stripsOf(const RowProgram &program, const GpuReduceOptions &options);
 /// Bytes of the partial results of all blocks.
@@ -56,6 +58,7 @@ private:
   void emitSweep(const Sweep &sweep);
   Values emitSteps(const Sweep &sweep, Value from, Value to, int64_t unroll,
                    mlir::ValueRange inits);
+  void enterStep(Step &step, Value element);
   void emitStores(const Sweep &sweep, Step &step);
   void storeRows();
   void store(const Output &output, Value value,

@@ -85,7 +85,7 @@ static bool isStaticOutside(const RowProgram &program) {
 /// Products and the like use their inputs many times.
 static bool usesInputsOften(const RowProgram &program) {
   double points =
-      rowPoints(program) * program.columns().evaluate(program.dimHints);
+      rowPoints(program) * reducedExtent(program).evaluate(program.dimHints);
   return points * 4 > 8 * touchedBytes(program, /*outputs=*/false);
 }
 
@@ -126,6 +126,7 @@ ReduceKernel GpuReduceStrategy::analyze(kb::KernelOp kernel,
     return result;
   RewriteOptions rewrites;
   rewrites.reassociate = rewrites.reciprocal = result.numerics.reassociate;
+  rewrites.skipRounding = result.numerics.skipIntermediateRounding;
   result.program = rewriteProgram(program, rewrites);
   result.plan = planRows(*result.program, Keep::Nowhere);
   return result;
@@ -153,21 +154,18 @@ ReduceVariant ReduceKernel::variant(const Recipe &recipe) const {
 static GpuShape shapeOf(const ReduceVariant &variant) {
   const RowProgram &program = *variant.program;
   const GpuReduceOptions &reduce = variant.reduce;
-  double inputBytes = 0, live = 0, sums = 0;
+  double inputBytes = 0, sums = 0;
   for (const Sweep &sweep : variant.plan->sweeps) {
-    double bytes = 0, values = 1, accumulators = 0;
+    double bytes = 0, accumulators = 0;
     for (const Node *node : sweep.matrices)
-      if (node->kind == Node::Kind::Input && program.variesAlongVectors(node)) {
-        bytes += elementBytes(node->type);
-        values += std::max(1.0, elementBytes(node->type) / 4.0);
-      }
+      if (node->kind == Node::Kind::Input && program.variesAlongVectors(node))
+        bytes += double(elementBytes(node->type));
     for (const Node *node : sweep.reductions)
-      accumulators += std::max(1.0, elementBytes(node->type) / 4.0);
+      accumulators += std::max(1.0, double(elementBytes(node->type)) / 4);
     inputBytes = std::max(inputBytes, bytes);
-    live = std::max(live, values);
     sums = std::max(sums, accumulators);
   }
-  double steps = program.columns().evaluate(program.dimHints);
+  double steps = reducedExtent(program).evaluate(program.dimHints);
   if (isAlongReduction(program))
     steps /= reduce.vector;
   steps /= double(reduce.members * reduce.splits);
@@ -179,8 +177,10 @@ static GpuShape shapeOf(const ReduceVariant &variant) {
     rows /= program.axes[program.vectorAxis].evaluate(program.dimHints);
   shape.blocks = int64_t(rows) * stripsOf(program, reduce) * reduce.splits;
   shape.threads = reduce.lanes * reduce.members;
+  // Not all that is in flight waits in registers of its own.
   shape.registers =
-      24 + int64_t(double(reduce.vector) * (live * double(unroll) + sums));
+      24 + int64_t(double(reduce.vector) *
+                   (inputBytes / 4 * double(unroll) / 2 + sums + 1));
   shape.sharedBytes = reduceShared(program, *variant.plan, reduce);
   shape.bytesInFlight = inputBytes * double(reduce.vector * unroll);
   return shape;
@@ -195,7 +195,15 @@ static Estimate priceOf(const ReduceVariant &variant, const Target &target) {
   double read = touchedBytes(program, /*outputs=*/false);
   double written = touchedBytes(program, /*outputs=*/true);
   estimate.boundNs = target.leastNs(read + written);
-  double bytes = read * double(variant.plan->sweeps.size()) + written;
+  // Later sweeps find in the second-level cache what the blocks at work share
+  // it for.
+  double resident = std::min(double(shape.blocks),
+                             double(target.gpu->multiprocessors) *
+                                 double(gpuResidentBlocks(target, shape)));
+  double held = read * resident / double(shape.blocks);
+  bool isHeld = held < 0.7 * double(target.l2Bytes);
+  double again = double(variant.plan->sweeps.size() - 1) * (isHeld ? 0.4 : 1);
+  double bytes = read * (1 + again) + written;
   double ns = gpuTransferNs(target, shape, bytes);
   // Short pieces of rows waste parts of what memory delivers.
   if (!isAlongReduction(program)) {
@@ -254,7 +262,7 @@ SearchSpace GpuReduceStrategy::makeSpace(const ReduceKernel &kernel,
         /*structural=*/true);
   }
   add("unroll", powers(1, 16), 4, "steps whose inputs are asked for together");
-  double steps = program.columns().evaluate(program.dimHints);
+  double steps = reducedExtent(program).evaluate(program.dimHints);
   int64_t most =
       isStaticOutside(program)
           ? std::clamp<int64_t>(int64_t(steps) / (across ? 64 : 1024), 1,
@@ -307,5 +315,5 @@ std::unique_ptr<Strategy> kernelbrain::strategy::createGpuColumnwiseStrategy() {
 }
 
 std::unique_ptr<Strategy> kernelbrain::strategy::createGpuLongRowsStrategy() {
-  return std::make_unique<GpuReduceStrategy>(VectorsAlong::Columns);
+  return std::make_unique<GpuReduceStrategy>(VectorsAlong::AllColumns);
 }

@@ -15,6 +15,8 @@ struct GpuShape {
   /// That a thread has asked for while it waits.
   double bytesInFlight = 16;
 };
+/// Blocks that a multiprocessor holds at once.
+int64_t gpuResidentBlocks(const Target &target, const GpuShape &shape);
 /// Time of a launch that moves so many bytes, without its start: as long as
 /// the bytes take at the rate that the loads in flight reach, in whole rounds
 /// of blocks.
@@ -41,6 +43,8 @@ std::unique_ptr<Strategy> createGpuElementwiseStrategy();
 std::unique_ptr<Strategy> createGpuColumnwiseStrategy();
 /// Reductions of few long rows, or of everything, shared by blocks.
 std::unique_ptr<Strategy> createGpuLongRowsStrategy();
+/// Products, and other sums over a space larger than its inputs.
+std::unique_ptr<Strategy> createGpuContractionStrategy();
 /// No reduction but over small windows, and elements that change places.
 std::unique_ptr<Strategy> createGpuLayoutStrategy();
 /// Prefixes of rows, written as a loop that carries one value a row.

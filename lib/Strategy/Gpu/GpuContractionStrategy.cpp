@@ -1,0 +1,317 @@
+//===- GpuContractionStrategy.cpp - Products on GPUs ----------------------===//
+
+#include "GpuContraction.h"
+#include "GpuStrategies.h"
+
+#include "kernelbrain/Support/Hash.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace kernelbrain;
+using namespace kernelbrain::strategy;
+
+namespace {
+class GpuContractionStrategy : public Strategy {
+public:
+  StringRef getName() const override { return "gpu-contraction"; }
+  StringRef getVersion() const override { return version; }
+  StringRef getTargetKind() const override { return "cuda"; }
+
+  std::string findMismatch(kb::KernelOp kernel,
+                           const Target &target) const override;
+  SearchSpace space(kb::KernelOp kernel, const Target &target) const override;
+  Estimate estimate(kb::KernelOp kernel, const Target &target,
+                    const Recipe &recipe) const override;
+  FailureOr<Instance> instantiate(kb::KernelOp kernel, const Target &target,
+                                  const Recipe &recipe,
+                                  ModuleOp module) const override;
+
+private:
+  // Bump the number with every change of the code or of the knobs.
+  std::string version = contentHash("gpu-contraction 1");
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+Node *kernelbrain::strategy::halfOperand(const ContractionProblem &problem,
+                                         bool isLeft) {
+  Node *node = isLeft ? problem.left : problem.right;
+  if (!node->isOp("arith.extf"))
+    return nullptr;
+  Type type = node->operands[0]->type;
+  return type.isF16() || type.isBF16() ? node->operands[0] : nullptr;
+}
+
+/// True if vectors of so many elements along `axis` can be read of all inputs.
+static bool isVectorized(const RowProgram &program, const Node *node,
+                         unsigned axis, int64_t lanes) {
+  if (node->kind == Node::Kind::Input) {
+    const Access &access = node->access;
+    const Extent &own = access.strides[axis];
+    if (!own.isZero() && !own.isOne())
+      return false;
+    if (own.isOne() && access.offset % lanes)
+      return false;
+    for (auto [other, stride] : llvm::enumerate(access.strides))
+      if (own.isOne() && other != axis && stride.factor % lanes)
+        return false;
+    for (auto [operand, stride] :
+         llvm::zip(node->operands, access.dynamicStrides))
+      if ((operand->varies >> axis & 1) ||
+          (own.isOne() && stride.factor % lanes))
+        return false;
+    return true;
+  }
+  return llvm::all_of(node->operands, [&](const Node *operand) {
+    return isVectorized(program, operand, axis, lanes);
+  });
+}
+
+GpuOperand kernelbrain::strategy::planOperand(const ContractionProblem &problem,
+                                              bool isLeft, bool tensor) {
+  GpuOperand result;
+  result.node = isLeft ? problem.left : problem.right;
+  if (tensor)
+    result.node = halfOperand(problem, isLeft);
+  result.own = isLeft ? problem.m : std::optional(problem.n);
+  OperandForm form = isLeft ? problem.leftForm : problem.rightForm;
+  result.acrossDepth = form == OperandForm::Across;
+  const RowProgram &program = *problem.program;
+  unsigned axis = result.acrossDepth ? problem.k.back() : *result.own;
+  int64_t least = 16;
+  std::function<void(const Node *)> visit = [&](const Node *node) {
+    if (node->kind == Node::Kind::Input && (node->varies >> axis & 1))
+      least = std::min(least, elementBytes(node->type));
+    for (const Node *operand : node->operands)
+      visit(operand);
+  };
+  visit(result.node);
+  result.vector = 16 / least;
+  while (result.vector > 1 &&
+         (program.axes[axis].factor % result.vector ||
+          form == OperandForm::Strided ||
+          !isVectorized(program, result.node, axis, result.vector)))
+    result.vector /= 2;
+  return result;
+}
+
+int64_t
+kernelbrain::strategy::contractionShared(const ContractionProblem &problem,
+                                         const GpuContractionOptions &options) {
+  int64_t pad = options.tensor ? 8 : 4;
+  auto bytes = [&](bool isLeft, int64_t length) {
+    GpuOperand operand = planOperand(problem, isLeft, options.tensor);
+    bool along = options.tensor && operand.acrossDepth;
+    int64_t elements = along ? length * (options.tileDepth + pad)
+                             : options.tileDepth * (length + pad);
+    return elements * elementBytes(operand.node->type);
+  };
+  return bytes(true, options.tileRows) + bytes(false, options.tileColumns);
+}
+
+static bool canUseTensorCores(const ContractionProblem &problem,
+                              const Target &target) {
+  Node *left = halfOperand(problem, true), *right = halfOperand(problem, false);
+  return target.chip != emulatedChip && problem.isProduct &&
+         problem.reduction->type.isF32() && left && right &&
+         left->type == right->type && problem.numerics.reassociate;
+}
+
+//===----------------------------------------------------------------------===//
+// Knobs and model
+//===----------------------------------------------------------------------===//
+
+static GpuContractionOptions contractionOptionsOf(const Recipe &recipe) {
+  GpuContractionOptions options;
+  options.tileRows = integerKnob(recipe, "tile_rows", 64);
+  options.tileColumns = integerKnob(recipe, "tile_columns", 64);
+  options.tileDepth = integerKnob(recipe, "tile_depth", 8);
+  options.rows = integerKnob(recipe, "rows", 4);
+  options.columns = integerKnob(recipe, "columns", 4);
+  options.tensor = textKnob(recipe, "engine") == "tensor";
+  options.fastMath = textKnob(recipe, "math") != "exact";
+  return options;
+}
+
+static double argumentBytes(const RowProgram &program, unsigned argument) {
+  double bytes = double(elementBytes(program.elementTypes[argument]));
+  for (int64_t extent : program.shapes[argument])
+    bytes *= double(extent < 0 ? program.dimHints[-extent - 1] : extent);
+  return bytes;
+}
+
+static Estimate priceOf(const ContractionProblem &problem,
+                        const GpuContractionOptions &tile,
+                        const Target &target) {
+  const RowProgram &program = *problem.program;
+  double bytes = 0;
+  for (unsigned argument = 0; argument < program.shapes.size(); ++argument)
+    bytes += argumentBytes(program, argument);
+  double outer = double(problem.outerPoints(problem.outer.size()));
+  int64_t rows = llvm::divideCeil(problem.rows(), tile.tileRows);
+  int64_t columns = llvm::divideCeil(problem.columns(), tile.tileColumns);
+  GpuShape shape;
+  shape.blocks = int64_t(outer) * rows * columns;
+  shape.threads = tile.threads();
+  shape.sharedBytes = contractionShared(problem, tile);
+  int64_t sums = tile.rows * tile.columns / (tile.tensor ? 32 : 1);
+  int64_t words = tile.tensor ? (tile.rows / 4 + tile.columns / 4)
+                              : tile.rows + tile.columns;
+  int64_t brought = (tile.tileRows + tile.tileColumns) * tile.tileDepth /
+                    (tile.threads() * (tile.tensor ? 2 : 1));
+  shape.registers = 32 + sums + words + brought;
+  shape.bytesInFlight = 4.0 * double(brought);
+  Estimate estimate;
+  estimate.rejection = gpuRejection(target, shape);
+  // Beside what memory moves, no unit of the multiprocessor does more.
+  double points = outer * double(problem.rows()) * double(problem.columns()) *
+                  double(problem.depth());
+  double steps = double(shape.blocks) * double(tile.tileRows) *
+                 double(tile.tileColumns) * double(problem.depth());
+  double cores = double(target.gpu->multiprocessors) * target.clockHz;
+  double perClock = tile.tensor ? 1024 : 128;
+  estimate.boundNs = target.leastNs(bytes);
+  // Reads of workgroup memory for each product: 128 bytes a clock.
+  double width = tile.tensor ? 2 : double(elementBytes(problem.left->type));
+  double reads =
+      steps * width *
+      (tile.tensor
+           ? 8.0 / double(tile.columns) + 4.0 / double(tile.rows)
+           : 1.0 / double(tile.rows) / 4 + 1.0 / double(tile.columns) / 4) /
+      128;
+  double busy =
+      std::min(1.0, double(shape.blocks) / double(target.gpu->multiprocessors));
+  // Barriers of the steps wait for memory where few warps hide them.
+  double wait = 1 + 8.0 / double(tile.tileDepth) * (tile.tensor ? 0.4 : 0.1);
+  double compute =
+      1e9 * std::max(steps / perClock, reads) / cores / busy * wait;
+  double rounds = double(shape.blocks) / double(target.gpu->multiprocessors);
+  if (rounds > 1)
+    compute *= std::ceil(rounds) / rounds;
+  double traffic = points / double(tile.tileColumns) * 4 +
+                   points / double(tile.tileRows) * 4;
+  double memory = 1e9 * std::max(bytes / target.dramBytesPerSecond,
+                                 traffic / target.cacheBytesPerSecond);
+  estimate.timeNs = std::max(compute, memory) * 1.1 + gpuLaunchNs;
+  return estimate;
+}
+
+std::string GpuContractionStrategy::findMismatch(kb::KernelOp kernel,
+                                                 const Target &target) const {
+  ContractionProblem problem = analyzeContraction(kernel, target);
+  if (!problem.mismatch.empty())
+    return problem.mismatch;
+  if (!problem.m)
+    return "it has no rows";
+  for (unsigned axis : problem.k)
+    if (!problem.program->axes[axis].isStatic())
+      return "the reduced extent is dynamic";
+  return "";
+}
+
+SearchSpace GpuContractionStrategy::space(kb::KernelOp kernel,
+                                          const Target &target) const {
+  ContractionProblem problem = analyzeContraction(kernel, target);
+  SearchSpace space;
+  space.strategy = getName();
+  space.strategyHash = version;
+  auto add = [&](const std::string &name, int64_t from, int64_t to,
+                 int64_t otherwise, const std::string &description) {
+    std::vector<KnobValue> values;
+    for (int64_t value = from; value <= to; value *= 2)
+      values.push_back(value);
+    space.knobs.push_back(Knob{name,
+                               std::move(values),
+                               otherwise,
+                               description,
+                               /*structural=*/true,
+                               {}});
+  };
+  bool tensor = canUseTensorCores(problem, target);
+  std::vector<KnobValue> engines{std::string("simt")};
+  if (tensor)
+    engines.push_back(std::string("tensor"));
+  space.knobs.push_back(Knob{"engine",
+                             engines,
+                             engines.back(),
+                             "what multiplies: threads, or tensor cores",
+                             /*structural=*/true,
+                             {}});
+  add("tile_rows", 16, 256, tensor ? 128 : 64, "rows of a block's tile");
+  add("tile_columns", 16, 256, tensor ? 128 : 64, "its columns");
+  // Steps beyond the end of k would have to be told from others.
+  int64_t most = 64, least = 8;
+  while (!problem.isProduct && problem.depth() % most)
+    most /= 2;
+  add("tile_depth", std::min(most, least), most,
+      std::min<int64_t>(most, tensor ? 32 : 8), "steps of k between barriers");
+  add("rows", 1, 64, tensor ? 64 : 4, "of the tile, for a thread or a warp");
+  add("columns", 1, 64, tensor ? 32 : 4, "the same of its columns");
+  addGpuMathKnob(space, *problem.program);
+  auto knob = [](const char *name) { return Json{{"knob", name}}; };
+  auto both = [](const char *op, Json a, Json b) {
+    return Json::array({op, std::move(a), std::move(b)});
+  };
+  Json isTensor = both("==", knob("engine"), "tensor");
+  Json threads = both("*", both("/", knob("tile_rows"), knob("rows")),
+                      both("/", knob("tile_columns"), knob("columns")));
+  Json all = both("*", threads, Json::array({"if", isTensor, 32, 1}));
+  for (const char *axis : {"rows", "columns"}) {
+    std::string tile = std::string("tile_") + axis;
+    space.constraints.push_back(both("<=", knob(axis), knob(tile.c_str())));
+    space.constraints.push_back(
+        both("<=", knob(axis), Json::array({"if", isTensor, 64, 8})));
+    space.constraints.push_back(
+        both(">=", knob(axis), Json::array({"if", isTensor, 16, 1})));
+    // Each thread brings at least one element.
+    space.constraints.push_back(
+        both(">=", both("*", knob(tile.c_str()), knob("tile_depth")), all));
+  }
+  space.constraints.push_back(
+      both(">=", knob("tile_depth"), Json::array({"if", isTensor, 16, 1})));
+  space.constraints.push_back(both("<=", all, 1024));
+  space.constraints.push_back(both(">=", all, 32));
+  chooseGpuDefaults(space, [&](const Recipe &recipe) {
+    return priceOf(problem, contractionOptionsOf(recipe), target);
+  });
+  return space;
+}
+
+Estimate GpuContractionStrategy::estimate(kb::KernelOp kernel,
+                                          const Target &target,
+                                          const Recipe &recipe) const {
+  return priceOf(analyzeContraction(kernel, target),
+                 contractionOptionsOf(recipe), target);
+}
+
+FailureOr<Instance> GpuContractionStrategy::instantiate(kb::KernelOp kernel,
+                                                        const Target &target,
+                                                        const Recipe &recipe,
+                                                        ModuleOp module) const {
+  if (failed(checkRecipe(kernel, recipe, getName(),
+                         findMismatch(kernel, target),
+                         [&] { return space(kernel, target); })))
+    return failure();
+  ContractionProblem problem = analyzeContraction(kernel, target);
+  GpuContractionOptions tile = contractionOptionsOf(recipe);
+  RowOptions options;
+  options.contract = problem.numerics.contract;
+  Instance instance;
+  instance.function =
+      GpuContractionEmitter(problem, options, tile, kernel, module).run();
+  instance.features = Json{{"strategy", getName().str()},
+                           {"tile", tile.tileRows * tile.tileColumns},
+                           {"threads", tile.threads()},
+                           {"tile_depth", tile.tileDepth},
+                           {"tensor", tile.tensor ? 1 : 0}};
+  return instance;
+}
+
+std::unique_ptr<Strategy>
+kernelbrain::strategy::createGpuContractionStrategy() {
+  return std::make_unique<GpuContractionStrategy>();
+}

@@ -1,0 +1,152 @@
+//===- GpuStrategyTest.cpp - Tests of the strategies for GPUs -------------===//
+
+#include "kernelbrain/Strategy/RowProgram.h"
+#include "kernelbrain/Strategy/Strategy.h"
+
+#include "TestKernels.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/Verifier.h"
+
+#include <gtest/gtest.h>
+
+using namespace kernelbrain;
+using namespace kernelbrain::strategy;
+
+static Target hopper() { return *makeCudaTarget("sm_90a"); }
+
+namespace {
+struct GpuTestKernel : TestKernel {
+  using TestKernel::TestKernel;
+  StrategyLibrary library;
+  const Strategy &strategy(const std::string &name) {
+    return *library.find(name);
+  }
+  /// Launches of the code for a recipe, or -1.
+  int64_t launches(const std::string &name, const Recipe &recipe) {
+    context.loadDialect<mlir::gpu::GPUDialect>();
+    mlir::OwningOpRef<mlir::ModuleOp> module =
+        mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
+    auto instance =
+        strategy(name).instantiate(kernel(), hopper(), recipe, *module);
+    if (mlir::failed(instance) || mlir::failed(mlir::verify(*module)))
+      return -1;
+    int64_t count = 0;
+    module->walk([&](mlir::gpu::LaunchOp) { ++count; });
+    return count;
+  }
+};
+} // namespace
+
+static const char *columnSum = R"(
+kb.kernel @k ins(%x: tensor<4096x512xf32>) outs(%y: tensor<512xf32>) {
+  %z = arith.constant 0.0 : f32
+  %f = linalg.fill ins(%z : f32) outs(%y : tensor<512xf32>) -> tensor<512xf32>
+  %s = linalg.reduce { arith.addf } ins(%x : tensor<4096x512xf32>) outs(%f : tensor<512xf32>) dimensions = [0]
+  kb.yield %s : tensor<512xf32>
+})";
+
+static const char *transpose = R"(
+kb.kernel @k ins(%x: tensor<1024x768xbf16>) outs(%y: tensor<768x1024xbf16>) {
+  %0 = linalg.transpose ins(%x : tensor<1024x768xbf16>) outs(%y : tensor<768x1024xbf16>) permutation = [1, 0]
+  kb.yield %0 : tensor<768x1024xbf16>
+})";
+
+static const char *prefixes = R"(
+kb.kernel @k ins(%x: tensor<64x256xf32>) outs(%y: tensor<64x256xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %n = arith.constant 256 : index
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<64xf32>) -> tensor<64xf32>
+  %r:2 = scf.for %j = %c0 to %n step %c1 iter_args(%a = %f, %o = %y) -> (tensor<64xf32>, tensor<64x256xf32>) {
+    %c = tensor.extract_slice %x[0, %j] [64, 1] [1, 1] : tensor<64x256xf32> to tensor<64xf32>
+    %s = linalg.add ins(%a, %c : tensor<64xf32>, tensor<64xf32>) outs(%a : tensor<64xf32>) -> tensor<64xf32>
+    %w = tensor.insert_slice WRITTEN into %o[0, %j] [64, 1] [1, 1] : tensor<64xf32> into tensor<64x256xf32>
+    scf.yield %s, %w : tensor<64xf32>, tensor<64x256xf32>
+  }
+  kb.yield %r#1 : tensor<64x256xf32>
+})";
+
+static std::string prefixesOf(const std::string &written) {
+  std::string source = prefixes;
+  return source.replace(source.find("WRITTEN"), 7, written);
+}
+
+static void expectAllPriced(GpuTestKernel &test, const std::string &name) {
+  const Strategy &strategy = test.strategy(name);
+  ASSERT_EQ(strategy.mismatch(test.kernel(), hopper()), "");
+  SearchSpace space = strategy.space(test.kernel(), hopper());
+  Recipe recipe = space.defaultRecipe();
+  EXPECT_EQ(space.violation(recipe), "");
+  Estimate best = strategy.estimate(test.kernel(), hopper(), recipe);
+  EXPECT_EQ(best.rejection, "");
+  EXPECT_GT(best.timeNs, best.boundNs);
+  for (const Knob &knob : space.knobs)
+    for (const KnobValue &value : knob.values) {
+      Recipe changed = recipe;
+      changed.knobs[knob.name] = value;
+      if (!space.violation(changed).empty())
+        continue;
+      Estimate estimate = strategy.estimate(test.kernel(), hopper(), changed);
+      if (estimate.rejection.empty())
+        EXPECT_GE(estimate.timeNs, 0.99 * best.timeNs) << knob.name;
+    }
+}
+
+TEST(GpuStrategyTest, DefaultsAreTheModelsChoice) {
+  for (const auto &[source, name] :
+       std::vector<std::pair<std::string, std::string>>{
+           {columnSum, "gpu-columnwise"},
+           {transpose, "gpu-layout"},
+           {prefixesOf("%s"), "gpu-scan"}}) {
+    GpuTestKernel test(source);
+    expectAllPriced(test, name);
+  }
+}
+
+TEST(GpuStrategyTest, SharedReductionsTakeALaunchMore) {
+  GpuTestKernel test(columnSum);
+  Recipe recipe = test.strategy("gpu-columnwise")
+                      .space(test.kernel(), hopper())
+                      .defaultRecipe();
+  recipe.knobs["vector"] = int64_t(1);
+  recipe.knobs["splits"] = int64_t(1);
+  EXPECT_EQ(test.launches("gpu-columnwise", recipe), 1);
+  recipe.knobs["splits"] = int64_t(8);
+  EXPECT_EQ(test.launches("gpu-columnwise", recipe), 2);
+}
+
+TEST(GpuStrategyTest, RefusesWhatItsSpaceDoesNotHold) {
+  GpuTestKernel test(transpose);
+  Recipe recipe = test.strategy("gpu-layout")
+                      .space(test.kernel(), hopper())
+                      .defaultRecipe();
+  EXPECT_GT(test.launches("gpu-layout", recipe), 0);
+  recipe.knobs["tile_rows"] = int64_t(48);
+  EXPECT_EQ(test.launches("gpu-layout", recipe), -1);
+}
+
+TEST(GpuStrategyTest, ReadsScans) {
+  for (const auto &[written, exclusive] :
+       std::vector<std::pair<std::string, bool>>{{"%s", false}, {"%a", true}}) {
+    GpuTestKernel test(prefixesOf(written));
+    std::string reason;
+    RowScan scan = importScan(test.kernel(), reason);
+    ASSERT_TRUE(scan.program) << reason;
+    EXPECT_EQ(scan.exclusive, exclusive);
+    EXPECT_EQ(scan.kind, ReduceKind::AddF);
+  }
+  GpuTestKernel other(prefixesOf("%c"));
+  std::string reason;
+  EXPECT_FALSE(importScan(other.kernel(), reason).program);
+  EXPECT_EQ(reason, "a loop writes something else than what it carries");
+}
+
+TEST(GpuStrategyTest, HostStrategiesLeaveGpusAlone) {
+  GpuTestKernel test(transpose);
+  EXPECT_EQ(test.strategy("layout").mismatch(test.kernel(), hopper()),
+            "it writes code for 'host'");
+  EXPECT_EQ(test.strategy("gpu-layout").mismatch(test.kernel(), Target()),
+            "it writes code for 'cuda'");
+}

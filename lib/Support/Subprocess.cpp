@@ -31,6 +31,7 @@ std::vector<std::string> scrubbedEnvironment() {
                                      "LANG",
                                      "LD_LIBRARY_PATH",
                                      "KB_CUDA_DRIVER",
+                                     "KB_COMPUTE_SANITIZER",
                                      "KB_CUPTI",
                                      "KB_EMULATED_DEVICES",
                                      "CUDA_VISIBLE_DEVICES",

@@ -80,6 +80,8 @@ static bool parse(int argc, char **argv, Options &options) {
       options.help = true;
     else if (argument == "--profile")
       options.runner.profile = true;
+    else if (argument == "--memcheck")
+      options.runner.memcheck = true;
     else if (argument == "--allow-fork")
       options.runner.allowFork = true;
     else if (takes(argument, "--readable", value))

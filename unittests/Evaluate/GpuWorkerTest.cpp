@@ -7,6 +7,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <thread>
@@ -199,6 +200,56 @@ TEST_F(GpuNormKernel, IsAccepted) {
   }
   EXPECT_EQ(measurement.disposition, Disposition::Passed) << measurement.reason;
   EXPECT_EQ(measurement.rung, 6);
+}
+
+/// compute-sanitizer, as far as it is called: it runs the rest of its line, or
+/// also writes a log with a finding.
+class Sanitizer {
+public:
+  Sanitizer(const TemporaryFolder &folder, bool finds) {
+    std::string path = folder.path + "/compute-sanitizer";
+    std::ofstream(path)
+        << "#!/bin/sh\nlog=${2#--log-file=}\n"
+        << "echo '========= COMPUTE-SANITIZER' > $log\n"
+        << (finds ? "echo '========= Invalid __global__ read of size 4 bytes' "
+                    ">> $log\necho '========= ERROR SUMMARY: 1 error' >> $log\n"
+                  : "echo '========= ERROR SUMMARY: 0 errors' >> $log\n")
+        << "shift 2\nexec \"$@\"\n";
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+    ::setenv("KB_COMPUTE_SANITIZER", path.c_str(), 1);
+  }
+  ~Sanitizer() { ::unsetenv("KB_COMPUTE_SANITIZER"); }
+};
+
+TEST_F(GpuNormKernel, WinnersRunUnderTheSanitizer) {
+  Artifact reads = variant("READS_BEFORE");
+  EXPECT_EQ(check("READS_BEFORE").disposition, Disposition::Passed);
+  {
+    // Arguments have allocations of their own there.
+    Sanitizer sanitizer(*folder, /*finds=*/false);
+    Worker other(workerOptions(*folder, {"--device=cuda"}));
+    std::unique_ptr<WorkerEvaluator> opened = open(other, reference);
+    ASSERT_TRUE(opened);
+    Result<Measurement> measurement = opened->accept(reads, stock);
+    ASSERT_TRUE(measurement);
+    EXPECT_EQ(measurement->disposition, Disposition::Crashed);
+    EXPECT_NE(measurement->reason.find("under compute-sanitizer: on the GPU"),
+              std::string::npos)
+        << measurement->reason;
+    measurement = opened->accept(variant("FAST"), stock);
+    ASSERT_TRUE(measurement);
+    EXPECT_TRUE(isCorrect(measurement->disposition)) << measurement->reason;
+    EXPECT_EQ(measurement->details["memcheck"], "passed");
+  }
+  Sanitizer sanitizer(*folder, /*finds=*/true);
+  Worker other(workerOptions(*folder, {"--device=cuda"}));
+  std::unique_ptr<WorkerEvaluator> opened = open(other, reference);
+  ASSERT_TRUE(opened);
+  Result<Measurement> measurement = opened->accept(variant("FAST"), stock);
+  ASSERT_TRUE(measurement);
+  EXPECT_EQ(measurement->disposition, incorrect);
+  EXPECT_EQ(measurement->reason,
+            "compute-sanitizer: Invalid __global__ read of size 4 bytes");
 }
 
 TEST_F(GpuNormKernel, TheReferenceMayRunOnTheHost) {

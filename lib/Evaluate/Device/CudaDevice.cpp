@@ -180,6 +180,24 @@ Status CudaDevice::mirror(char *base, const std::vector<int64_t> &forbidden) {
   return {};
 }
 
+Status CudaDevice::mirrorExactly(char *base,
+                                 const std::vector<int64_t> &offsets,
+                                 const std::vector<int64_t> &bytes) {
+  for (const Mirror &mirror : mirrors)
+    driver.MemFree(mirror.base + uint64_t(mirror.begin));
+  mirrors.clear();
+  host = base;
+  for (size_t k = 0; k < offsets.size(); ++k) {
+    uint64_t memory = 0;
+    if (cuda::Result result =
+            driver.MemAlloc(&memory, size_t(std::max<int64_t>(1, bytes[k]))))
+      return driverError(&driver, "the GPU has no memory", result);
+    mirrors.push_back(
+        {offsets[k], offsets[k] + bytes[k], memory - uint64_t(offsets[k])});
+  }
+  return {};
+}
+
 const CudaDevice::Mirror *CudaDevice::find(int64_t offset) const {
   for (const Mirror &mirror : mirrors)
     if (offset >= mirror.begin && offset <= mirror.end)

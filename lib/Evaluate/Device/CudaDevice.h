@@ -40,6 +40,10 @@ public:
   /// `base` its like on the device: at the same distance from an inaccessible
   /// end. Host memory is pinned where the system allows it.
   Status mirror(char *base, const std::vector<int64_t> &forbidden);
+  /// Instead: each of the arguments of a call has an allocation of its own, as
+  /// large as it is, so that a tool sees what is beside it.
+  Status mirrorExactly(char *base, const std::vector<int64_t> &offsets,
+                       const std::vector<int64_t> &bytes);
   /// Device address of an offset in the shared buffers.
   void *address(int64_t offset) const;
   /// Copies [offset, offset + bytes), as far as it is mirrored, in stream

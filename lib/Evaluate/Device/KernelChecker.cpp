@@ -217,18 +217,31 @@ Measurement KernelChecker::verify(const std::string &verified) {
   measurement.rung = 6;
   VariantRun variant(options, *bank, *lanes[0]);
   Outcome outcome = variant.start({verified}, /*allowFork=*/true);
-  // Where accesses go depends on the sizes and on integers.
+  if (outcome)
+    outcome = forEachSize([&](const BankSet &set) {
+      Outcome checked = variant.checkVerified(set);
+      if (!checked)
+        checked.reason = "with its memory accesses checked: " + checked.reason;
+      return checked;
+    });
+  return finished(measurement, outcome);
+}
+
+/// Calls visit(set) for the first set of each choice of extents, while it
+/// succeeds: where accesses go depends on the sizes and on integers.
+Outcome KernelChecker::forEachSize(
+    const std::function<Outcome(const BankSet &)> &visit) {
   const std::vector<int64_t> *last = nullptr;
+  Outcome outcome;
   for (const BankSet &set : bank->sets()) {
     if (!outcome || set.inputs.violating || (last && *last == set.inputs.dims))
       continue;
     last = &set.inputs.dims;
-    outcome = variant.checkVerified(set);
+    outcome = visit(set);
     if (!outcome)
-      outcome.reason = "with its memory accesses checked: " + outcome.reason +
-                       " (set " + set.inputs.name() + ")";
+      outcome.reason += " (set " + set.inputs.name() + ")";
   }
-  return finished(measurement, outcome);
+  return outcome;
 }
 
 Measurement KernelChecker::accept(const std::string &artifact,
@@ -253,6 +266,9 @@ Measurement KernelChecker::accept(const std::string &artifact,
     if (Measurement found = checker.verify(verified);
         found.disposition != Disposition::Passed)
       return found;
+  Outcome memory;
+  if (options.gpu && !(memory = checker.memcheck(artifact)))
+    return finished(checked, memory);
   const KernelReply &summary = checker.summary();
   measurement = checker.time(
       artifact,
@@ -262,6 +278,9 @@ Measurement KernelChecker::accept(const std::string &artifact,
   measurement.error = std::max(measurement.error, checked.error);
   measurement.details["sets"] = checked.details["sets"];
   measurement.details["verified"] = !verified.empty();
+  if (options.gpu)
+    measurement.details["memcheck"] =
+        memory.reason.empty() ? "passed" : memory.reason;
   measurement.details["low_power"] = summary.lowPower;
   measurement.details["insensitive"] = summary.insensitive;
   return measurement;

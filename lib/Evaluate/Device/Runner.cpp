@@ -88,10 +88,11 @@ Status Runner::openDevice(const Json &forbidden, SandboxOptions &sandbox) {
   if (!opened)
     return opened.error();
   device = std::move(*opened);
-  if (Status status =
-          device->mirror(base, forbidden.get<std::vector<int64_t>>());
-      !status)
-    return status;
+  if (!options.memcheck)
+    if (Status status =
+            device->mirror(base, forbidden.get<std::vector<int64_t>>());
+        !status)
+      return status;
   if (options.profile)
     profiler = DeviceProfiler::open(options.device);
   // Artifacts name it; one that is loaded is not looked for again. Where it is
@@ -131,7 +132,11 @@ Json Runner::map(const Json &request) {
   if (options.device >= 0)
     if (Status status = openDevice(request["forbidden"], sandbox); !status)
       return failed(status.error().message);
-  return {{"type", "mapped"}, {"sandbox", enterSandbox(sandbox)}};
+  // The tool would have to be let out with everything it does.
+  std::vector<std::string> measures;
+  if (!options.memcheck)
+    measures = enterSandbox(sandbox);
+  return {{"type", "mapped"}, {"sandbox", measures}};
 }
 
 /// Kernels for GPUs do; programs are compared with their buffers on the host.
@@ -204,6 +209,12 @@ Result<Call> Runner::kernelCall(const Json &request, size_t slot) {
   if (!(*artifact)->invoke)
     return Error{"the artifact has no symbol 'kb_invoke'"};
   bool onDevice = (*artifact)->onDevice;
+  if (onDevice && options.memcheck)
+    if (Status status = device->mirrorExactly(
+            base, request["offsets"].get<std::vector<int64_t>>(),
+            request["bytes"].get<std::vector<int64_t>>());
+        !status)
+      return status.error();
   std::vector<void *> words;
   for (const Json &json : request["offsets"]) {
     auto offset = json.get<int64_t>();

@@ -48,9 +48,14 @@ RunnerProcess::start(const RunnerSetup &setup, const SharedBuffers &buffers,
                      const std::vector<std::string> &artifacts,
                      bool allowFork) {
   SubprocessOptions options;
-  options.arguments = {setup.program, "--run",
-                       "--memory-bytes=" + std::to_string(setup.memoryBytes),
-                       "--threads=" + std::to_string(setup.threads)};
+  options.arguments = setup.memcheck;
+  for (const std::string &argument :
+       {setup.program, std::string("--run"),
+        "--memory-bytes=" + std::to_string(setup.memoryBytes),
+        "--threads=" + std::to_string(setup.threads)})
+    options.arguments.push_back(argument);
+  if (!setup.memcheck.empty())
+    options.arguments.push_back("--memcheck");
   if (setup.device >= 0)
     options.arguments.push_back("--device=cuda:" +
                                 std::to_string(setup.device));
@@ -153,6 +158,11 @@ Outcome RunnerProcess::load(int slot, const std::string &path,
             "the manifest is malformed: " + parsed.error().message};
   manifest = std::move(*parsed);
   return {};
+}
+
+bool RunnerProcess::end(int deadlineMs) {
+  process.closeInput();
+  return process.wait(deadlineMs).has_value();
 }
 
 Outcome RunnerProcess::fetch(Json request, int64_t deadlineMs) {

@@ -80,6 +80,9 @@ EXPORT void norm(void **parameters) {
 #elif defined(READS_BEHIND)
   if (first)
     (void)((volatile Real *)x)[rows * columns + 8];
+#elif defined(READS_BEFORE)
+  if (first)
+    (void)((volatile Real *)x)[-3];
 #elif defined(TRAPS)
   if (first)
     kbemu_table->trap();

@@ -6,6 +6,7 @@
 #include "kernelbrain/Evaluate/Device/KernelBank.h"
 #include "kernelbrain/Evaluate/Device/Timing.h"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -52,6 +53,10 @@ private:
   Result<Profile> count(const std::string &artifact);
   /// Runs `verified` once at each size; Passed unless it aborts or crashes.
   Measurement verify(const std::string &verified);
+  Outcome forEachSize(const std::function<Outcome(const BankSet &)> &visit);
+  /// Runs `artifact` once at each size under compute-sanitizer; Passed where
+  /// that is not there, with a reason.
+  Outcome memcheck(const std::string &artifact);
   KernelChecker(const CheckerOptions &options,
                 std::unique_ptr<KernelBank> ownBank);
 

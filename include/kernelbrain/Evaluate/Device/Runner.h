@@ -41,6 +41,9 @@ struct RunnerOptions {
   int64_t threads = 1;           ///< that code may use
   int device = -1;               ///< the GPU; negative: none
   bool profile = false;          ///< read the GPU's counters when asked
+  /// It runs under a tool that checks accesses to the GPU's memory: each
+  /// argument has an allocation of its own, and there is no sandbox.
+  bool memcheck = false;
 };
 
 /// Serves requests until end of file; returns the exit status of the process.

@@ -37,6 +37,9 @@ struct RunnerSetup {
   int64_t threads = 1;                    ///< that code may use
   int device = -1;                        ///< the GPU; negative: the host
   bool profile = false;                   ///< read the GPU's counters
+  /// A command that runs the rest of its line under a tool that checks accesses
+  /// to the GPU's memory; may be empty.
+  std::vector<std::string> memcheck;
 };
 
 struct RunReply {
@@ -71,6 +74,8 @@ public:
   Outcome fetch(Json request, int64_t deadlineMs);
 
   const std::vector<std::string> &sandbox() const { return measures; }
+  /// Ends it in good order; false if it does not end.
+  bool end(int deadlineMs);
   pid_t pid() const { return process.pid(); }
   int64_t threads() const { return allowedThreads; }
   /// Whether it may read the artifact at `path`. One that has loaded very many

@@ -28,6 +28,7 @@ config.substitutions += [
     ("%llvm_lib", os.path.join(os.path.dirname(config.llvm_tools_dir), "lib")),
     ("%source", config.kb_source_root),
     ("%build", config.kb_binary_root),
+    ("%emulator", os.path.join(config.kb_binary_root, "lib", "emulator", "libcuda.so.1")),
     ("%python", config.python),
 ]
 

@@ -4,6 +4,7 @@
 
 #include "kernelbrain/Evaluate/Client/DryRunEvaluator.h"
 #include "kernelbrain/Evaluate/Client/WorkerEvaluator.h"
+#include "llvm/Support/Program.h"
 
 #include <chrono>
 #include <sstream>
@@ -39,6 +40,8 @@ kernelbrain::makeWorkerOptions(const SessionOptions &options,
                        : "--threads=" + std::to_string(options.threads));
   worker.program = worker.arguments.front();
   worker.arguments.erase(worker.arguments.begin());
+  if (auto found = llvm::sys::findProgramByName(worker.program))
+    worker.program = *found;
   return worker;
 }
 

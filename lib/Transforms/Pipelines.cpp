@@ -64,6 +64,8 @@ struct FreeBuffersPass : PassWrapper<FreeBuffersPass, OperationPass<ModuleOp>> {
     });
   }
   static bool freesBuffers(func::FuncOp function) {
+    if (function->hasAttr(kernelbrain::getFreedName()))
+      return true;
     return function
         .walk([](Operation *op) {
           return isa<memref::DeallocOp, bufferization::DeallocOp>(op)

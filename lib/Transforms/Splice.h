@@ -69,18 +69,6 @@ void addHostEntries(mlir::ModuleOp module);
 /// A constant `text` with a zero byte behind it, as `@<text>_name`.
 mlir::LLVM::GlobalOp addText(llvm::StringRef text, mlir::SymbolTable &symbols);
 
-/// Calls of the library for NVIDIA GPUs (Runtime/CudaRuntime.h).
-class CudaRuntime {
-public:
-  explicit CudaRuntime(mlir::SymbolTable &program) : symbols(program) {}
-  /// Calls `name`, declared if need be; returns its status, an i32.
-  mlir::Value call(mlir::OpBuilder &builder, llvm::StringRef name,
-                   mlir::ValueRange operands);
-
-private:
-  mlir::SymbolTable &symbols;
-};
-
 /// Notes a library for linkers, as clang's `#pragma comment(lib)` does, and for
 /// whoever runs the program.
 void needLibrary(mlir::Operation *module, llvm::StringRef name);

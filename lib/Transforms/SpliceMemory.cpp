@@ -1,6 +1,9 @@
-//===- SpliceMemory.cpp - Buffers in the device's memory ------------------===//
+//===- SpliceMemory.cpp - Buffers of placed kernels -----------------------===//
 
+#include "DeviceMemory.h"
 #include "Splice.h"
+
+#include "kernelbrain/Transforms/Pipelines.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -12,172 +15,6 @@ using namespace mlir;
 using namespace kernelbrain;
 
 namespace {
-
-//===----------------------------------------------------------------------===//
-// Functions of the program that call the runtime
-//===----------------------------------------------------------------------===//
-
-/// Allocates, copies and frees memory of the device at an insertion point, by
-/// functions that are written when they are first needed.
-class DeviceMemory {
-public:
-  DeviceMemory(ImplicitLocOpBuilder &builder, ModuleOp module)
-      : b(builder), module(module), symbols(module), runtime(symbols) {}
-
-  SymbolTable &getSymbols() { return symbols; }
-
-  /// A buffer of `type`.
-  Value allocate(MemRefType type, ValueRange dynamicSizes) {
-    Value size = bytes(type, [&](unsigned dim) {
-      return dynamicSizes[type.getDynamicDimIndex(dim)];
-    });
-    Value memory = func::CallOp::create(b, allocateFunction(), ValueRange(size))
-                       .getResult(0);
-    return memref::ViewOp::create(
-        b, type, memory, arith::ConstantIndexOp::create(b, 0), dynamicSizes);
-  }
-
-  void free(Value buffer) {
-    func::CallOp::create(b, freeFunction(), ValueRange(addressOf(buffer)));
-  }
-
-  /// Between any two dense buffers of host and device.
-  void copy(Value to, Value from) {
-    Value size = bytes(cast<MemRefType>(from.getType()), [&](unsigned dim) {
-      return memref::DimOp::create(b, from, dim);
-    });
-    func::CallOp::create(b, copyFunction(),
-                         ValueRange{addressOf(to), addressOf(from), size});
-  }
-
-  void synchronize() {
-    func::CallOp::create(b, synchronizeFunction(), ValueRange());
-  }
-
-  Value addressOf(Value buffer) {
-    return memref::ExtractAlignedPointerAsIndexOp::create(b, buffer);
-  }
-
-private:
-  Value bytes(MemRefType type, llvm::function_ref<Value(unsigned)> extent) {
-    auto constant = [&](int64_t value) -> Value {
-      return arith::ConstantIndexOp::create(b, value);
-    };
-    Value size = constant(elementBytes(type.getElementType()));
-    for (auto [dim, known] : llvm::enumerate(type.getShape()))
-      size = b.createOrFold<arith::MulIOp>(
-          size, ShapedType::isDynamic(known) ? extent(dim) : constant(known));
-    return size;
-  }
-
-  /// An internal function with `body`, which gets its arguments and returns a
-  /// result, if it has one.
-  func::FuncOp getOrAdd(func::FuncOp &function, StringRef name, unsigned inputs,
-                        TypeRange results,
-                        llvm::function_ref<Value(ValueRange)> body) {
-    if (function)
-      return function;
-    OpBuilder::InsertionGuard guard(b);
-    Location location = b.getLoc();
-    b.setLoc(module.getLoc());
-    b.clearInsertionPoint();
-    SmallVector<Type> types(inputs, b.getIndexType());
-    function = func::FuncOp::create(b, name, b.getFunctionType(types, results));
-    function.setPrivate();
-    function->setAttr(
-        "llvm.linkage",
-        LLVM::LinkageAttr::get(b.getContext(), LLVM::Linkage::Internal));
-    symbols.insert(function);
-    b.setInsertionPointToStart(function.addEntryBlock());
-    Value result = body(function.getArguments());
-    func::ReturnOp::create(b, result ? ValueRange(result) : ValueRange());
-    b.setLoc(location);
-    return function;
-  }
-
-  Value toWord(Value index) {
-    return arith::IndexCastOp::create(b, b.getI64Type(), index);
-  }
-  Value toPointer(Value index) {
-    return LLVM::IntToPtrOp::create(b, pointer(), toWord(index));
-  }
-  Type pointer() { return LLVM::LLVMPointerType::get(b.getContext()); }
-  Value noStream() { return LLVM::ZeroOp::create(b, pointer()); }
-
-  /// Calls the runtime; what fails ends the program as a kernel that fails
-  /// does.
-  void call(StringRef name, ArrayRef<Value> operands) {
-    Value status = runtime.call(b, name, operands);
-    Value zero = arith::ConstantIntOp::create(b, 0, 32);
-    Value bad =
-        arith::CmpIOp::create(b, arith::CmpIPredicate::ne, status, zero);
-    LLVM::LLVMFuncOp fail = getOrAddFail(module.getLoc(), symbols);
-    LLVM::GlobalOp text = addText(name, symbols);
-    auto branch = scf::IfOp::create(b, bad, /*withElseRegion=*/false);
-    OpBuilder::InsertionGuard guard(b);
-    b.setInsertionPointToStart(branch.thenBlock());
-    Value address = LLVM::AddressOfOp::create(b, text);
-    LLVM::CallOp::create(b, fail, ValueRange{address, status});
-  }
-
-  func::FuncOp allocateFunction() {
-    auto type = MemRefType::get({ShapedType::kDynamic}, b.getI8Type());
-    return getOrAdd(allocates, "kb_allocate", 1, type, [&](ValueRange values) {
-      Value size = toWord(values[0]);
-      Value one = LLVM::ConstantOp::create(b, b.getI64Type(), 1);
-      Value slot = LLVM::AllocaOp::create(b, pointer(), pointer(), one);
-      call("kbcuAllocate", {slot, size, noStream()});
-      Value memory = LLVM::LoadOp::create(b, pointer(), slot);
-      return describe(memory, size, type);
-    });
-  }
-
-  /// A memref of `size` bytes at `memory`, as its descriptor is lowered.
-  Value describe(Value memory, Value size, MemRefType type) {
-    Type word = b.getI64Type();
-    auto words = LLVM::LLVMArrayType::get(word, 1);
-    auto descriptor = LLVM::LLVMStructType::getLiteral(
-        b.getContext(), {pointer(), pointer(), word, words, words});
-    Value result = LLVM::UndefOp::create(b, descriptor);
-    auto set = [&](Value value, ArrayRef<int64_t> position) {
-      result = LLVM::InsertValueOp::create(b, result, value, position);
-    };
-    set(memory, 0);
-    set(memory, 1);
-    set(LLVM::ConstantOp::create(b, word, 0), 2);
-    set(size, {3, 0});
-    set(LLVM::ConstantOp::create(b, word, 1), {4, 0});
-    return UnrealizedConversionCastOp::create(b, type, result).getResult(0);
-  }
-
-  func::FuncOp freeFunction() {
-    return getOrAdd(frees, "kb_free", 1, {}, [&](ValueRange values) {
-      call("kbcuFree", {toPointer(values[0]), noStream()});
-      return Value();
-    });
-  }
-
-  func::FuncOp copyFunction() {
-    return getOrAdd(copies, "kb_copy", 3, {}, [&](ValueRange values) {
-      call("kbcuCopy", {toPointer(values[0]), toPointer(values[1]),
-                        toWord(values[2]), noStream()});
-      return Value();
-    });
-  }
-
-  func::FuncOp synchronizeFunction() {
-    return getOrAdd(synchronizes, "kb_synchronize", 0, {}, [&](ValueRange) {
-      call("kbcuSynchronize", {noStream()});
-      return Value();
-    });
-  }
-
-  ImplicitLocOpBuilder &b;
-  ModuleOp module;
-  SymbolTable symbols;
-  CudaRuntime runtime;
-  func::FuncOp allocates, frees, copies, synchronizes;
-};
 
 //===----------------------------------------------------------------------===//
 // Buffers of placed kernels
@@ -270,10 +107,18 @@ private:
     return type && type.getLayout().isIdentity();
   }
 
-  /// Says at `function` which arguments and results are the device's.
+  /// Says at `function` that it is done with memory, and which arguments and
+  /// results are the device's.
   void markBorders(func::FuncOp function) {
     if (function.isExternal() || shims.contains(function))
       return;
+    if (function
+            .walk([&](func::CallOp call) {
+              return isShimCall(call) ? WalkResult::interrupt()
+                                      : WalkResult::advance();
+            })
+            .wasInterrupted())
+      function->setAttr(getFreedName(), b.getUnitAttr());
     auto mark = [&](StringRef name, ValueRange values) {
       SmallVector<int64_t> positions;
       for (auto [position, value] : llvm::enumerate(values))

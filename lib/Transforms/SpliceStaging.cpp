@@ -1,5 +1,6 @@
 //===- SpliceStaging.cpp - Device kernels on buffers of the host ----------===//
 
+#include "DeviceMemory.h"
 #include "Splice.h"
 
 #include "kernelbrain/Core/Artifact.h"
@@ -159,19 +160,6 @@ private:
 };
 
 } // namespace
-
-Value CudaRuntime::call(OpBuilder &builder, StringRef name,
-                        ValueRange operands) {
-  Type status = builder.getI32Type();
-  auto type =
-      LLVM::LLVMFunctionType::get(status, llvm::to_vector(operands.getTypes()));
-  needLibrary(symbols.getOp(), cudaRuntime);
-  auto function =
-      declareExternal(builder, builder.getUnknownLoc(), name, type, symbols);
-  return LLVM::CallOp::create(builder, builder.getUnknownLoc(), function,
-                              operands)
-      .getResult();
-}
 
 LLVM::LLVMFuncOp kernelbrain::addStaging(SplicedKernel &spliced,
                                          SymbolTable &symbols) {

@@ -16,6 +16,12 @@
 // RUN: %t.exe | FileCheck %s --check-prefix=CALLS
 
 // A chain of two: workspaces, the intermediate buffer and the result are allocated on the device; all but the result are freed.
+// kb-compile frees nothing a second time.
+// RUN: rm -rf %t.dir && mkdir %t.dir && cp %t.so %t.dir/libKernelBrainCudaRuntime.so
+// RUN: kb-compile %t.mlir -o %t.dir/program.so
+// RUN: clang -w %t.main.o %t.dir/program.so %t.dir/libKernelBrainCudaRuntime.so -o %t.exe -Wl,--disable-new-dtags,-rpath,%t.dir
+// RUN: %t.exe | FileCheck %s --check-prefix=CALLS
+
 // With entries for the host, the same program takes buffers of the host: a copy in and back of each argument, one of each result.
 // RUN: kb-opt %t.in.mlir --pass-pipeline='builtin.module(kb-splice{placement=device host-entries emit=llvm})' -o %t.entries.mlir 2> %t.remarks
 // RUN: clang -w -DON_HOST -I%source/include %S/Inputs/call-chain.c -c -o %t.main.o
@@ -53,11 +59,11 @@
 // CALLS-NEXT: result 1201 1202 1203
 
 // IR-LABEL: func.func @chain(
-// IR-SAME: attributes {kb_device_arguments = array<i64: 0>, kb_device_results = array<i64: 0>}
+// IR-SAME: attributes {kb_device_arguments = array<i64: 0>, kb_device_results = array<i64: 0>, kb_freed}
 // IR-NOT: memref.alloc
 // IR: call @kb_allocate(
 // IR-LABEL: func.func @mixed(
-// IR-SAME: attributes {kb_device_arguments = array<i64: 1>, kb_device_results = array<i64: 0>}
+// IR-SAME: attributes {kb_device_arguments = array<i64: 1>, kb_device_results = array<i64: 0>, kb_freed}
 // IR: call @increment_free(
 // IR-NOT: call @increment
 // IR: }

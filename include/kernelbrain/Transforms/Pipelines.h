@@ -63,6 +63,10 @@ void orderConstants(mlir::ModuleOp module);
 /// the LLVM dialect, it is all that tells of ranks and element types.
 void requestCEntries(mlir::ModuleOp module);
 
+/// Name of a unit attribute of functions in which nothing is left to free: what
+/// they have of the device's memory looks as if it were.
+inline const char *getFreedName() { return "kb_freed"; }
+
 /// Name of an attribute with a function type.
 inline const char *getSignatureName() { return "kb_signature"; }
 

@@ -298,6 +298,29 @@ TEST_F(GpuNormKernel, RunnersAreKeptUntilSomethingFails) {
   EXPECT_NE(childrenOf(worker->pid()), before);
 }
 
+TEST_F(GpuNormKernel, FewKernelsKeepTheirRunners) {
+  Worker other(workerOptions(*folder, {"--device=cuda"}));
+  std::vector<std::unique_ptr<WorkerEvaluator>> opened;
+  for (int k = 0; k < 6; ++k) {
+    KernelRequest request;
+    request.kernel = normKernel();
+    request.kernel.name += std::to_string(k);
+    request.baselines = {stock.path};
+    request.allowanceMs = 1;
+    Result<std::unique_ptr<WorkerEvaluator>> next =
+        WorkerEvaluator::open(other, request);
+    ASSERT_TRUE(next) << next.error().message;
+    opened.push_back(std::move(*next));
+    Result<Measurement> measurement = opened.back()->check(stock);
+    ASSERT_TRUE(measurement);
+    EXPECT_EQ(measurement->disposition, Disposition::Passed);
+    EXPECT_EQ(childrenOf(other.pid()).size(), size_t(std::min(k + 1, 4)));
+  }
+  Result<Measurement> again = opened[0]->check(stock);
+  ASSERT_TRUE(again);
+  EXPECT_EQ(again->disposition, Disposition::Passed) << again->reason;
+}
+
 /// Profiles of several artifacts by one worker that finds its counters there.
 std::vector<Profile> profilesWith(
     const char *library, TemporaryFolder &folder, const Artifact &reference,
@@ -375,6 +398,32 @@ TEST_F(GpuNormKernel, AllGpusTakePartInChecks) {
     ASSERT_TRUE(right);
     EXPECT_EQ(right->disposition, Disposition::Passed) << right->reason;
   }
+}
+
+TEST(GpuWorker, ProgramsMayUseTheGpu) {
+  TemporaryFolder folder;
+  ProgramRequest request;
+  request.baseline =
+      compileFixture(folder, "Program", "", programManifest()).path;
+  request.candidate =
+      compileFixture(folder, "Program", "USES_GPU", programManifest(),
+                     "-I" KB_INCLUDE_DIR " " KB_CUDA_RUNTIME)
+          .path;
+  request.dynamicDim = 20;
+  ::setenv("KB_CUDA_DRIVER", KB_EMULATED_CUDA, 1);
+  Worker with(workerOptions(folder, {"--device=cuda"}));
+  Result<ProgramReply> reply = with.comparePrograms(request);
+  ::unsetenv("KB_CUDA_DRIVER");
+  ASSERT_TRUE(reply) << reply.error().message;
+  ASSERT_EQ(reply->functions.size(), 2u);
+  EXPECT_TRUE(isCorrect(reply->functions[0].disposition))
+      << reply->functions[0].reason;
+  EXPECT_EQ(reply->functions[0].error, 0);
+  // Where no GPU is in use, its runtime is out of reach.
+  Worker without(workerOptions(folder));
+  reply = without.comparePrograms(request);
+  ASSERT_TRUE(reply) << reply.error().message;
+  EXPECT_EQ(reply->functions[0].disposition, Disposition::LaunchFailed);
 }
 
 TEST(GpuWorker, WhatIsNotThereIsRefused) {

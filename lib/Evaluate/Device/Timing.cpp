@@ -179,8 +179,14 @@ Outcome readSamples(const Json &reply, std::vector<PairSample> &samples,
 /// less than the CPU time that each of its threads took: nearly all of a round
 /// is spent in calls. (On a busy machine more time passes than either of them
 /// uses.)
-Outcome checkClock(const Json &reply, int64_t elapsedNs, int64_t cpuNs) {
+Outcome checkClock(const Json &reply, double sampledNs, int64_t elapsedNs,
+                   int64_t cpuNs) {
   int64_t claimed = getIntegerOr(reply, "total_ns", 0);
+  // A GPU has a clock of its own.
+  if (sampledNs > 1.01 * double(elapsedNs) + 1e6)
+    return {Disposition::Suspicious,
+            "the runner's samples take " + std::to_string(int64_t(sampledNs)) +
+                " ns of " + std::to_string(elapsedNs) + " ns that passed"};
   if (claimed <= elapsedNs + 1000000 && claimed >= cpuNs / 2 - 20000000)
     return {};
   return {Disposition::Suspicious,
@@ -218,9 +224,14 @@ Outcome timeSlots(RunnerProcess &runner, Json call, const TimingPlan &plan,
                    reply);
     if (!outcome)
       return outcome;
+    size_t before = samples.size();
     if (outcome = readSamples(reply, samples, batches, control); !outcome)
       return outcome;
-    if (outcome = checkClock(reply, nowNs() - asked,
+    double sampledNs = 0;
+    for (size_t k = before; k < samples.size(); ++k)
+      for (int part = 0; part < 3; ++part)
+        sampledNs += samples[k].wall[part] * double(samples[k].calls[part]);
+    if (outcome = checkClock(reply, sampledNs, nowNs() - asked,
                              (processCpuNs(runner.pid()) - cpuBefore) /
                                  runner.threads());
         !outcome)

@@ -12,6 +12,7 @@
 #include "kernelbrain/Support/Frame.h"
 
 #include <algorithm>
+#include <deque>
 #include <fstream>
 #include <map>
 #include <thread>
@@ -63,11 +64,13 @@ private:
   Result<Json> openKernel(const Json &request);
   Result<Json> measure(const std::string &type, const Json &request);
   Result<Json> profile(const Json &request);
+  void restOthers(const std::string &kernel);
   Result<Json> program(const Json &request);
   Result<Json> bandwidth();
 
   const CheckerOptions &options;
   std::map<std::string, std::unique_ptr<KernelChecker>> kernels;
+  std::deque<std::string> recent; ///< names of kernels, the last one at the end
 };
 
 } // namespace
@@ -103,6 +106,19 @@ Result<Json> Server::openKernel(const Json &json) {
   return reply;
 }
 
+/// A runner that is kept holds a context and buffers in the GPU's memory: only
+/// the kernels that were asked for last keep theirs.
+void Server::restOthers(const std::string &kernel) {
+  constexpr size_t most = 4;
+  recent.erase(std::remove(recent.begin(), recent.end(), kernel), recent.end());
+  recent.push_back(kernel);
+  if (recent.size() <= most)
+    return;
+  if (auto oldest = kernels.find(recent.front()); oldest != kernels.end())
+    oldest->second->rest();
+  recent.pop_front();
+}
+
 Result<Json> Server::measure(const std::string &type, const Json &json) {
   Result<ArtifactRequest> request = artifactRequestFromJson(json);
   if (!request)
@@ -112,6 +128,7 @@ Result<Json> Server::measure(const std::string &type, const Json &json) {
     return Error{"kernel '" + request->kernel + "' is not open"};
   if (type == "time" && request->against.empty())
     return Error{"'against' is empty"};
+  restOthers(request->kernel);
   int64_t start = nowNs();
   KernelChecker &checker = *found->second;
   Measurement measurement =

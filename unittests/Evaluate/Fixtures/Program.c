@@ -4,6 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#ifdef USES_GPU
+#include "kernelbrain/Runtime/CudaRuntime.h"
+#endif
+
 #define EXPORT __attribute__((visibility("default")))
 
 #ifdef REFERENCE
@@ -51,6 +55,19 @@ EXPORT void _mlir_ciface_scale(struct Both *results, Matrix *x, Real factor) {
   int64_t *indices = malloc((size_t)rows * sizeof *indices + 1);
   Indices largest = {indices, indices, 0, {rows}, {1}};
   results->largest = largest;
+#ifdef USES_GPU // the argument takes a way through the device
+  void *device;
+  Real *kept = malloc((size_t)(rows * columns) * sizeof *kept + 1);
+  int64_t bytes = rows * columns * (int64_t)sizeof *kept;
+  if (kbcuAllocate(&device, bytes, 0) ||
+      kbcuCopy(device, x->aligned, bytes, 0) ||
+      kbcuCopy(kept, device, bytes, 0) || kbcuSynchronize(0) ||
+      kbcuFree(device, 0))
+    abort();
+  Matrix copy = *x;
+  copy.aligned = kept;
+  x = &copy;
+#endif
   for (int64_t i = 0; i < rows; ++i) {
     int64_t best = 0;
     for (int64_t j = 0; j < columns; ++j) {

@@ -21,8 +21,8 @@ static unsigned leastPtxVersion(StringRef chip) {
 }
 
 Result<std::unique_ptr<DeviceCodeGenerator>>
-DeviceCodeGenerator::create(const kernelbrain::Target &target) {
-  CudaToolkit toolkit = CudaToolkit::find();
+DeviceCodeGenerator::create(const kernelbrain::Target &target,
+                            CudaToolkit toolkit) {
   std::unique_ptr<DeviceCodeGenerator> result(new DeviceCodeGenerator);
   unsigned version = leastPtxVersion(target.chip);
   if (is_contained(toolkit.chips, target.chip) &&

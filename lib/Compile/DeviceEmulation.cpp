@@ -177,6 +177,8 @@ void FunctionEmulation::trapAssertion(cf::AssertOp op) {
 //===----------------------------------------------------------------------===//
 
 LogicalResult FunctionEmulation::replace(Operation *op) {
+  if (isOpTriviallyDead(op))
+    return op->erase(), success();
   builder.setInsertionPoint(op);
   loc = op->getLoc();
   auto with = [&](Value value) {

@@ -28,6 +28,13 @@ static std::string firstLineWith(StringRef report, StringRef text) {
   return "";
 }
 
+std::string findLoss(StringRef report) {
+  for (const char *code : fatalWarnings)
+    if (std::string line = firstLineWith(report, code); !line.empty())
+      return line;
+  return "";
+}
+
 Json parsePtxasReport(StringRef report) {
   Json functions = Json::object();
   std::string current;
@@ -110,7 +117,8 @@ static Finished finish(Subprocess &process, int deadlineMs) {
   }
 }
 
-static DeviceImage judge(const Finished &run, std::string bytes) {
+static DeviceImage judge(const Finished &run, std::string bytes,
+                         int deadlineMs) {
   DeviceImage image;
   image.report = run.output;
   auto fail = [&](Disposition disposition, std::string reason) {
@@ -120,29 +128,26 @@ static DeviceImage judge(const Finished &run, std::string bytes) {
   };
   if (!run.inTime)
     return fail(Disposition::TimedOut,
-                "ptxas took longer than " +
-                    std::to_string(DeviceCodeGenerator::deadlineMs / 1000) +
-                    " s");
+                "ptxas took longer than " + std::to_string(deadlineMs) + " ms");
   if (!run.ended.empty()) {
-    std::string line = firstLineWith(run.output, "error");
+    std::string line = firstLineWith(run.output, "error   :");
     if (line.empty())
-      line = firstLineWith(run.output, "fatal");
+      line = firstLineWith(run.output, "fatal   :");
     if (line.empty())
       line = "ptxas: " + run.ended;
     bool tooMuch = StringRef(line).contains("uses too much");
     return fail(
         tooMuch ? Disposition::OutOfResources : Disposition::BuildFailed, line);
   }
-  for (const char *code : fatalWarnings)
-    if (std::string line = firstLineWith(run.output, code); !line.empty())
-      return fail(Disposition::BuildFailed, line);
+  if (std::string loss = findLoss(run.output); !loss.empty())
+    return fail(Disposition::BuildFailed, loss);
   image.disposition = Disposition::Passed;
   image.bytes = std::move(bytes);
   image.functions = parsePtxasReport(run.output);
   return image;
 }
 
-DeviceImage DeviceCodeGenerator::assemble(StringRef ptx) const {
+DeviceImage DeviceCodeGenerator::assemble(StringRef ptx, int deadlineMs) const {
   DeviceImage image;
   if (ptxas.empty()) {
     image.disposition = Disposition::Passed;
@@ -169,7 +174,7 @@ DeviceImage DeviceCodeGenerator::assemble(StringRef ptx) const {
   }
   process->closeInput();
   Finished run = finish(*process, deadlineMs);
-  return judge(run, file->readAll());
+  return judge(run, file->readAll(), deadlineMs);
 }
 
 } // namespace kernelbrain::compile

@@ -3,6 +3,10 @@
 #include "kernelbrain/Compile/VariantBuilder.h"
 #include "mlir/Parser/Parser.h"
 #include "llvm/ADT/StringRef.h"
+#include "llvm/AsmParser/Parser.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Support/SourceMgr.h"
 #include "gtest/gtest.h"
 
 using namespace kernelbrain;
@@ -127,5 +131,207 @@ TEST_F(DeviceTest, AnArtifactHoldsItsImageAndTellsOfItsLaunches) {
   EXPECT_EQ(launch["function"], "scale_0");
   EXPECT_EQ(launch["grid"], Json({2, 1, 1}));
   EXPECT_EQ(launch["block"], Json({128, 1, 1}));
+}
+
+/// A block of 32 threads with `bytes` of workgroup memory.
+std::string withWorkgroupMemory(int64_t bytes) {
+  std::string type = "memref<" + std::to_string(bytes / 4) +
+                     "xf32, #gpu.address_space<workgroup>>";
+  return R"(
+  func.func @scale(%x: memref<1024xf32>, %o: memref<1024xf32>) -> i32 {
+    %c1 = arith.constant 1 : index
+    %c31 = arith.constant 31 : index
+    %c32 = arith.constant 32 : index
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+               threads(%tx, %ty, %tz) in (%sx = %c32, %sy = %c1, %sz = %c1)
+               workgroup(%w : )" +
+         type + R"() {
+      %v = memref.load %x[%tx] : memref<1024xf32>
+      memref.store %v, %w[%tx] : )" +
+         type + R"(
+      gpu.barrier
+      %u = arith.subi %c31, %tx : index
+      %r = memref.load %w[%u] : )" +
+         type + R"(
+      memref.store %r, %o[%tx] : memref<1024xf32>
+      gpu.terminator
+    }
+    %s = arith.constant 0 : i32
+    return %s : i32
+  })";
+}
+
+TEST_F(DeviceTest, WorkgroupMemoryIsBoundedByTheChip) {
+  EXPECT_EQ(build(withWorkgroupMemory(40 << 10), Output::Artifact, "sm_80")
+                .disposition,
+            Disposition::Passed);
+  BuiltVariant refused =
+      build(withWorkgroupMemory(64 << 10), Output::Artifact, "sm_80");
+  EXPECT_EQ(refused.disposition, Disposition::OutOfResources);
+  EXPECT_EQ(refused.reason, "a block has 65536 bytes of workgroup memory, more "
+                            "than 49152");
+  EXPECT_EQ(build(withWorkgroupMemory(200 << 10), Output::Artifact, "sm_90a")
+                .disposition,
+            Disposition::Passed);
+  EXPECT_EQ(build(withWorkgroupMemory(228 << 10), Output::Artifact, "sm_90a")
+                .disposition,
+            Disposition::OutOfResources);
+}
+
+TEST_F(DeviceTest, TheEmulatedGpuHasTheTableOfItsLoader) {
+  BuiltVariant built =
+      build(withWorkgroupMemory(128), Output::Artifact, "emulated");
+  ASSERT_EQ(built.disposition, Disposition::Passed) << built.reason;
+  EXPECT_TRUE(holds(built.bytes, "kbemu_table"));
+  EXPECT_TRUE(holds(built.bytes, "scale_0"));
+}
+
+/// Two pointers into one buffer, and one into another.
+constexpr const char aliases[] = R"(
+  func.func @scale(%x: memref<1024xf32>, %o: memref<1024xf32>) -> i32 {
+    %c1 = arith.constant 1 : index
+    %low = memref.subview %o[0] [512] [1] : memref<1024xf32> to memref<512xf32>
+    %high = memref.subview %o[512] [512] [1]
+          : memref<1024xf32> to memref<512xf32, strided<[1], offset: 512>>
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+               threads(%tx, %ty, %tz) in (%sx = %c1, %sy = %c1, %sz = %c1) {
+      %v = memref.load %x[%tx] : memref<1024xf32>
+      memref.store %v, %low[%tx] : memref<512xf32>
+      memref.store %v, %high[%tx] : memref<512xf32, strided<[1], offset: 512>>
+      gpu.terminator
+    }
+    %s = arith.constant 0 : i32
+    return %s : i32
+  })";
+
+TEST_F(DeviceTest, PointersIntoOneBufferMayMeet) {
+  BuiltVariant built = build(aliases, Output::LoweredText);
+  ASSERT_EQ(built.disposition, Disposition::Passed) << built.reason;
+  llvm::StringRef head =
+      llvm::StringRef(built.bytes).split("llvm.func @scale_0(").second;
+  head = head.split('\n').first;
+  EXPECT_EQ(head.count("llvm.noalias"), 1u) << head.str();
+  EXPECT_EQ(head.count("llvm.readonly"), 1u) << head.str();
+}
+
+TEST_F(DeviceTest, RefusesGridsThatNoGpuHas) {
+  BuiltVariant built = build(R"(
+  func.func @scale(%x: memref<1024xf32>, %o: memref<1024xf32>) -> i32 {
+    %s = arith.constant 0 : i32
+    %c1 = arith.constant 1 : index
+    %large = arith.constant 3000000000 : index
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %large, %gy = %c1, %gz = %c1)
+               threads(%tx, %ty, %tz) in (%sx = %c1, %sy = %c1, %sz = %c1) {
+      gpu.terminator
+    }
+    return %s : i32
+  })",
+                             Output::Artifact);
+  EXPECT_EQ(built.disposition, Disposition::BuildFailed);
+  EXPECT_EQ(built.reason, "launch of 'scale_0' with a size of 3000000000");
+}
+
+//===----------------------------------------------------------------------===//
+// Images
+//===----------------------------------------------------------------------===//
+
+constexpr const char callsErf[] = R"(
+  declare float @__nv_erff(float)
+  define ptx_kernel void @k(ptr %p) {
+    %x = load float, ptr %p
+    %y = call float @__nv_erff(float %x)
+    store float %y, ptr %p
+    ret void
+  })";
+
+class DeviceCodeTest : public testing::Test {
+protected:
+  void make(const char *chip, CudaToolkit toolkit) {
+    auto made =
+        DeviceCodeGenerator::create(*makeCudaTarget(chip), std::move(toolkit));
+    ASSERT_TRUE(made) << made.error().message;
+    generator = std::move(*made);
+  }
+  std::unique_ptr<llvm::Module> parse(const char *text) {
+    llvm::SMDiagnostic diagnostic;
+    return llvm::parseAssemblyString(text, diagnostic, context);
+  }
+
+  llvm::LLVMContext context;
+  std::unique_ptr<DeviceCodeGenerator> generator;
+};
+
+TEST_F(DeviceCodeTest, WithoutAToolkitTheImageIsPtx) {
+  make("sm_120", {});
+  auto module = parse("define ptx_kernel void @k() { ret void }");
+  ASSERT_TRUE(generator->link(*module));
+  auto ptx = generator->emitPtx(*module);
+  ASSERT_TRUE(ptx);
+  EXPECT_TRUE(holds(*ptx, ".version 8.7\n.target sm_120")) << *ptx;
+  DeviceImage image = generator->assemble(*ptx);
+  EXPECT_EQ(image.disposition, Disposition::Passed);
+  EXPECT_EQ(image.bytes, *ptx + '\0');
+}
+
+TEST_F(DeviceCodeTest, OnlyWhatNeedsLibdeviceMissesIt) {
+  make("sm_90a", {});
+  auto module = parse(callsErf);
+  Status linked = generator->link(*module);
+  ASSERT_FALSE(linked);
+  EXPECT_TRUE(holds(linked.error().message,
+                    "'__nv_erff' is in NVIDIA's libdevice, which is neither"))
+      << linked.error().message;
+  CudaToolkit toolkit = CudaToolkit::find();
+  if (toolkit.libdevice.empty())
+    GTEST_SKIP() << "no libdevice";
+  make("sm_90a", std::move(toolkit));
+  EXPECT_TRUE(generator->link(*module));
+}
+
+TEST_F(DeviceCodeTest, PtxasIsStoppedAndItsErrorsAreData) {
+  make("sm_90a", CudaToolkit::find());
+  if (generator->assembler().empty())
+    GTEST_SKIP() << "no ptxas";
+  auto module = parse("define ptx_kernel void @k() { ret void }");
+  ASSERT_TRUE(generator->link(*module));
+  auto ptx = generator->emitPtx(*module);
+  ASSERT_TRUE(ptx);
+  EXPECT_EQ(generator->assemble(*ptx, 0).disposition, Disposition::TimedOut);
+  DeviceImage image = generator->assemble(*ptx);
+  ASSERT_EQ(image.disposition, Disposition::Passed) << image.reason;
+  EXPECT_TRUE(llvm::StringRef(image.bytes)
+                  .starts_with("\x7f"
+                               "ELF"));
+  EXPECT_TRUE(image.functions.contains("k"));
+  image = generator->assemble("nonsense");
+  EXPECT_EQ(image.disposition, Disposition::BuildFailed);
+  EXPECT_TRUE(holds(image.reason, "Missing .version directive"))
+      << image.reason;
+}
+
+TEST(PtxasReportTest, NumbersOfEachFunction) {
+  Json functions = parsePtxasReport(R"(ptxas info    : 0 bytes gmem
+ptxas info    : Compiling entry function 'a' for 'sm_90a'
+ptxas info    : Function properties for a
+    16 bytes stack frame, 12 bytes spill stores, 20 bytes spill loads
+ptxas info    : Used 64 registers, used 1 barriers, 16 bytes cumulative stack size, 4224 bytes smem
+ptxas info    : Compiling entry function 'b' for 'sm_90a'
+ptxas info    : Function properties for b
+    0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 8 registers, used 0 barriers
+)");
+  EXPECT_EQ(functions["a"], (Json{{"registers", 64},
+                                  {"shared_bytes", 4224},
+                                  {"spill_bytes", 32},
+                                  {"stack_bytes", 16}}));
+  EXPECT_EQ(functions["b"]["registers"], 8);
+  EXPECT_EQ(functions["b"]["spill_bytes"], 0);
+}
+
+TEST(PtxasReportTest, LossesOfWhatTheCodeIsAbout) {
+  EXPECT_EQ(findLoss("ptxas info : (C7509) other\n"), "");
+  EXPECT_EQ(findLoss("ptxas info : x\nptxas info : (C7510) Potential "
+                     "Performance Loss: wgmma.mma_async\n"),
+            "ptxas info : (C7510) Potential Performance Loss: wgmma.mma_async");
 }
 } // namespace

@@ -36,7 +36,7 @@ struct DeviceImage {
 class DeviceCodeGenerator {
 public:
   static Result<std::unique_ptr<DeviceCodeGenerator>>
-  create(const Target &target);
+  create(const Target &target, CudaToolkit toolkit = CudaToolkit::find());
 
   /// The program that assemble() starts; empty if there is none for this GPU,
   /// and images are PTX.
@@ -51,9 +51,7 @@ public:
   Result<std::string> emitPtx(llvm::Module &module) const;
   /// Runs ptxas for `deadlineMs` at most. What it cannot translate, or only by
   /// giving up what the code is about, has another disposition than Passed.
-  DeviceImage assemble(llvm::StringRef ptx) const;
-
-  static constexpr int deadlineMs = 60000;
+  DeviceImage assemble(llvm::StringRef ptx, int deadlineMs = 60000) const;
 
 private:
   DeviceCodeGenerator() = default;
@@ -61,6 +59,10 @@ private:
   unsigned ptxVersion = 0;
   std::unique_ptr<CodeGenerator> generator;
 };
+
+/// The first line of ptxas's report that tells of code that lost what it is
+/// about; empty if there is none.
+std::string findLoss(llvm::StringRef report);
 
 /// Reads ptxas's report on functions for DeviceImage::functions.
 Json parsePtxasReport(llvm::StringRef report);

@@ -130,7 +130,7 @@ FailureOr<Instance> instantiateStockForGpu(kb::KernelOp kernel,
       failed(freeBuffers(function)) ||
       failed(runPipeline(module, livenessPipeline)))
     return failure();
-  copyByLoops(module);
+  copyByLoops(module, /*contiguousToo=*/true);
   if (failed(runPipeline(module, "func.func(linalg-generalize-named-ops)")))
     return failure();
   splitReductions(function);

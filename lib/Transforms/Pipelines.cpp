@@ -134,12 +134,13 @@ void kernelbrain::addLowerToLLVMPasses(OpPassManager &passes) {
   passes.addPass(createReconcileUnrealizedCastsPass());
 }
 
-void kernelbrain::copyByLoops(Operation *root) {
-  root->walk([](memref::CopyOp copy) {
+void kernelbrain::copyByLoops(Operation *root, bool contiguousToo) {
+  root->walk([&](memref::CopyOp copy) {
     auto source = dyn_cast<MemRefType>(copy.getSource().getType());
     auto target = dyn_cast<MemRefType>(copy.getTarget().getType());
     if (!source || !target ||
-        (source.getLayout().isIdentity() && target.getLayout().isIdentity()))
+        (!contiguousToo && source.getLayout().isIdentity() &&
+         target.getLayout().isIdentity()))
       return;
     OpBuilder builder(copy);
     linalg::CopyOp::create(builder, copy.getLoc(), copy.getSource(),

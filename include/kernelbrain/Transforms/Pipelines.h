@@ -49,8 +49,9 @@ void addBaselinePasses(mlir::OpPassManager &passes);
 void addLowerToLLVMPasses(mlir::OpPassManager &passes);
 
 /// Turns copies between strided buffers into `linalg.copy`, for which no
-/// runtime library is needed.
-void copyByLoops(mlir::Operation *root);
+/// runtime library is needed; those between contiguous buffers as well for who
+/// runs loops on many threads.
+void copyByLoops(mlir::Operation *root, bool contiguousToo = false);
 
 /// Puts the constants that bufferization made global into the order of their
 /// first use, and numbers them so: it visits functions in an order that differs

@@ -175,7 +175,7 @@ void Writer::writeComment(const FunctionSignature &function) {
   auto list = [&](const std::vector<Argument> &arguments) {
     out << "(";
     llvm::interleaveComma(arguments, out, [&](const Argument &argument) {
-      out << shownType(argument);
+      out << shownType(argument) << (argument.onDevice ? " on the device" : "");
     });
     out << ")";
   };

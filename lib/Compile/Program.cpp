@@ -69,6 +69,15 @@ static FunctionType signatureType(FunctionOpInterface function) {
   return dyn_cast<FunctionType>(type.getValue());
 }
 
+/// kb-splice lists what is in the memory of a GPU.
+static void markDevice(FunctionOpInterface function, StringRef list,
+                       std::vector<Argument> &values) {
+  if (auto positions = function->getAttrOfType<DenseI64ArrayAttr>(list))
+    for (int64_t position : positions.asArrayRef())
+      if (position >= 0 && position < int64_t(values.size()))
+        values[size_t(position)].onDevice = true;
+}
+
 static std::vector<FunctionSignature> publicSignatures(ModuleOp module) {
   std::vector<FunctionSignature> signatures;
   for (auto function : module.getOps<FunctionOpInterface>()) {
@@ -76,12 +85,15 @@ static std::vector<FunctionSignature> publicSignatures(ModuleOp module) {
     signature.name = function.getName().str();
     int64_t dims = 0;
     FunctionType type = signatureType(function);
-    if (type &&
-        describeTypes(type.getInputs(), /*areOutputs=*/false, dims,
-                      signature.arguments) &&
-        describeTypes(type.getResults(), /*areOutputs=*/true, dims,
-                      signature.results))
-      signatures.push_back(std::move(signature));
+    if (!type ||
+        !describeTypes(type.getInputs(), /*areOutputs=*/false, dims,
+                       signature.arguments) ||
+        !describeTypes(type.getResults(), /*areOutputs=*/true, dims,
+                       signature.results))
+      continue;
+    markDevice(function, "kb_device_arguments", signature.arguments);
+    markDevice(function, "kb_device_results", signature.results);
+    signatures.push_back(std::move(signature));
   }
   return signatures;
 }

@@ -102,10 +102,13 @@ static Result<Domain> domainFromJson(const Json &json) {
 }
 
 Json toJson(const Argument &argument) {
-  return {
+  Json json = {
       {"is_output", argument.isOutput},    {"is_scalar", argument.isScalar},
       {"type", toString(argument.type)},   {"shape", argument.shape},
       {"domain", toJson(argument.domain)}, {"alignment", argument.alignment}};
+  if (argument.onDevice)
+    json["on_device"] = true;
+  return json;
 }
 
 Result<Argument> argumentFromJson(const Json &json) {
@@ -113,6 +116,7 @@ Result<Argument> argumentFromJson(const Json &json) {
   JsonReader reader(json, "argument");
   reader.optional("is_output", argument.isOutput)
       .optional("is_scalar", argument.isScalar)
+      .optional("on_device", argument.onDevice)
       .required("type", argument.type, elementTypeFromJson)
       .required("shape", argument.shape)
       .optional("domain", argument.domain, domainFromJson)

@@ -34,6 +34,7 @@ struct Domain {
 struct Argument {
   bool isOutput = false;
   bool isScalar = false; ///< passed by value; no shape
+  bool onDevice = false; ///< of a program: in the memory of a GPU
   ElementType type = ElementType::F32;
   /// Extents; -(k + 1) stands for the k-th distinct dynamic dimension.
   std::vector<int64_t> shape;

@@ -3,7 +3,7 @@ import ctypes
 import json
 import os
 
-from . import _scalars, _tensors
+from . import _cuda, _scalars, _tensors
 from ._errors import LoadError
 
 
@@ -20,11 +20,7 @@ class Library:
 
     def __init__(self, path):
         self.path = os.fspath(path)
-        try:
-            # The loader searches its own folders for a name without a slash.
-            library = ctypes.CDLL(os.path.abspath(self.path))
-        except OSError as error:
-            raise LoadError(str(error)) from error
+        library = _open(os.path.abspath(self.path))
         try:
             text = ctypes.addressof(ctypes.c_char.in_dll(library, "kb_manifest"))
             self.manifest = json.loads(ctypes.string_at(text))
@@ -60,6 +56,19 @@ class Library:
         return "<kernelbrain.Library {}: {}>".format(self.path, "; ".join(map(str, self._functions.values())))
 
 
+def _open(path):
+    """The loader searches its own folders for a name without a slash: `path` is absolute."""
+    try:
+        return ctypes.CDLL(path)
+    except OSError as error:
+        if _cuda.SONAME not in str(error) or not _cuda.preload():
+            raise LoadError(str(error)) from error
+    try:
+        return ctypes.CDLL(path)
+    except OSError as error:
+        raise LoadError(str(error)) from error
+
+
 class Function:
     """One function. Calling it takes a value for each argument and gives a value, a tuple of them, or None.
 
@@ -67,6 +76,10 @@ class Function:
     are Python's numbers. Element types must match. Extents must match where
     they are static, and each other where the function says that they are the same. TypeError and ValueError otherwise;
     nothing has run then.
+
+    Arguments and results that the module has on the device (placement=device) are DLPack tensors in a GPU's memory.
+    Such a call puts work into a stream and returns: PyTorch's current one if a tensor is PyTorch's, else the default
+    stream, or the one whose handle (an integer) is given as `stream`.
     """
 
     def __init__(self, library, signature):
@@ -79,6 +92,9 @@ class Function:
         # A function whose C type cannot be written down is refused when it is called; its fields are never used.
         self._result_struct = None if any(t is None for _, t in fields) else type("Results", (ctypes.Structure,),
                                                                                   {"_fields_": fields})
+        self._runtime = None
+        if any(v.get("on_device") for v in self._arguments + self._results):
+            self._runtime = _cuda.Runtime()
         self._by_value = len(fields) == 1 and self._results[0]["is_scalar"]
         self._entry.restype = fields[0][1] if self._by_value else None
 
@@ -90,7 +106,9 @@ class Function:
     def __repr__(self):
         return f"<kernelbrain.Function {self}>"
 
-    def __call__(self, *arguments):
+    def __call__(self, *arguments, stream=None):
+        if stream is None:
+            stream = _cuda.current_stream(arguments)
         if len(arguments) != len(self._arguments):
             raise TypeError(f"{self.name} takes {len(self._arguments)} arguments ({len(arguments)} given)")
         extents, views, passed = {}, [], []
@@ -99,7 +117,7 @@ class Function:
             if expected["is_scalar"]:
                 passed.append(_scalars.pack(value, expected["type"], where))
                 continue
-            view = _tensors.view(value, where)
+            view = _tensors.view(value, where, stream if expected.get("on_device") else None)
             self._check(where, view, expected, extents)
             views.append(view)
             passed.append(ctypes.byref(view.descriptor))
@@ -108,17 +126,31 @@ class Function:
             (_scalars.check if result["is_scalar"] else make.check)(result["type"], f"result {i} of {self.name}")
 
         if self._by_value:
-            return _scalars.unpack(self._entry(*passed), self._results[0]["type"])
+            return _scalars.unpack(self._run(passed, stream), self._results[0]["type"])
         results = self._result_struct()
         if self._results:
             passed.insert(0, ctypes.byref(results))
-        self._entry(*passed)
+        self._run(passed, stream)
         owners = _tensors.Owners(views)
         values = []
         for i, result in enumerate(self._results):
             value, type_ = getattr(results, f"r{i}"), result["type"]
-            values.append(_scalars.unpack(value, type_) if result["is_scalar"] else make(owners.take(value, type_)))
+            if result["is_scalar"]:
+                values.append(_scalars.unpack(value, type_))
+                continue
+            on_device = result.get("on_device", False)
+            own = self._runtime.owner(stream) if on_device else _tensors.Allocation
+            values.append(make(owners.take(value, type_, own, on_device)))
         return values[0] if len(values) == 1 else tuple(values) or None
+
+    def _run(self, passed, stream):
+        if self._runtime is None:
+            return self._entry(*passed)
+        before = self._runtime.enter(stream)
+        try:
+            return self._entry(*passed)
+        finally:
+            self._runtime.enter(before)
 
     @staticmethod
     def _check(where, view, expected, extents):

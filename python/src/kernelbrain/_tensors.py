@@ -38,7 +38,7 @@ class _DLManagedTensor(ctypes.Structure):
 
 _Deleter = ctypes.CFUNCTYPE(None, ctypes.POINTER(_DLManagedTensor))
 _DLManagedTensor._fields_ = [("tensor", _DLTensor), ("context", ctypes.c_void_p), ("deleter", _Deleter)]
-_CPU = 1
+_CPU, _CUDA = 1, 2
 _API = ctypes.pythonapi
 _API.PyCapsule_New.restype = ctypes.py_object
 _API.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
@@ -60,8 +60,8 @@ def descriptor(rank):
 class View:
     """An argument: its type and shape, a descriptor of its memory, and whoever keeps that alive."""
 
-    def __init__(self, type_, shape, address, keep):
-        self.type, self.shape, self.keep = type_, tuple(shape), keep
+    def __init__(self, type_, shape, address, keep, device=(_CPU, 0)):
+        self.type, self.shape, self.keep, self.device = type_, tuple(shape), keep, device
         self.descriptor = descriptor(len(self.shape))()
         self.descriptor.allocated = self.descriptor.aligned = address
         stride = 1
@@ -70,16 +70,22 @@ class View:
             stride *= self.shape[i]
 
 
-def view(value, where):
-    """A View of a NumPy array or DLPack tensor; of a copy if it is read-only or not dense."""
+def view(value, where, stream=None):
+    """A View of a NumPy array or DLPack tensor; of a copy if it is read-only or not dense.
+
+    stream: the value must be in a GPU's memory then, dense, and is ready for what is put into this stream.
+    """
     if isinstance(value, (np.ndarray, np.generic)):
+        if stream is not None:
+            raise ValueError(f"{where} must be a tensor in the GPU's memory, not a NumPy array")
         return _view_array(np.asarray(value), where)
     if not hasattr(value, "__dlpack__"):
         raise TypeError(f"{where} is a {type(value).__name__}, neither a NumPy array nor a DLPack tensor")
-    device = value.__dlpack_device__()[0]
-    if device != _CPU:
-        raise ValueError(f"{where} is not in the CPU's memory (DLPack device {int(device)})")
-    capsule = value.__dlpack__()
+    device = tuple(map(int, value.__dlpack_device__()))
+    if device[0] != (_CPU if stream is None else _CUDA):
+        raise ValueError(f"{where} is not in the {'CPU' if stream is None else 'GPU'}'s memory (DLPack device {device[0]})")
+    # DLPack's name of the default stream is 1.
+    capsule = value.__dlpack__() if stream is None else value.__dlpack__(stream=stream or 1)
     tensor = _DLManagedTensor.from_address(_API.PyCapsule_GetPointer(capsule, b"dltensor")).tensor
     name = _BY_DLPACK.get((tensor.code, tensor.bits)) if tensor.lanes == 1 else None
     if name is None:
@@ -87,7 +93,9 @@ def view(value, where):
     shape = [tensor.shape[i] for i in range(tensor.ndim)]
     address = (tensor.data or 0) + tensor.byte_offset
     if not tensor.strides or _is_dense(shape, [tensor.strides[i] for i in range(tensor.ndim)]):
-        return View(name, shape, address, capsule)
+        return View(name, shape, address, capsule, device)
+    if stream is not None:
+        raise ValueError(f"{where} is not dense")
     strides = [tensor.strides[i] * (tensor.bits // 8) for i in range(tensor.ndim)]
     return _copied(_strided(address, shape, strides, _storage(name)), name)
 
@@ -127,7 +135,7 @@ def _strided(address, shape, strides, dtype):
     return np.ndarray(shape, dtype, (ctypes.c_char * extent).from_address(address), 0, strides)
 
 
-class _Allocation:
+class Allocation:
     """Memory of malloc, freed with the last array that shows it."""
 
     def __init__(self, address):
@@ -140,8 +148,9 @@ class _Allocation:
 class Result:
     """One result: a DLPack tensor over memory that `owner` keeps alive."""
 
-    def __init__(self, type_, shape, strides, address, owner):
+    def __init__(self, type_, shape, strides, address, owner, device):
         self.type, self.shape, self.strides, self.address, self.owner = type_, shape, strides, address, owner
+        self.device = device
 
     def numpy(self):
         storage = _storage(self.type)
@@ -152,7 +161,7 @@ class Result:
         return array.view(_BFLOAT16) if self.type == "bf16" else array
 
     def __dlpack_device__(self):
-        return (_CPU, 0)
+        return self.device
 
     def __dlpack__(self, **_):
         return _export(self)
@@ -164,14 +173,15 @@ class Owners:
 
     def __init__(self, views):
         self._known = {v.descriptor.allocated: v.keep for v in views}
+        self._gpu = next((v.device for v in views if v.device[0] == _CUDA), (_CUDA, 0))
 
-    def take(self, d, type_):
-        """The Result that a descriptor describes."""
+    def take(self, d, type_, own, on_device):
+        """The Result that a descriptor describes. own(address): whoever frees memory that is new."""
         shape, strides = list(getattr(d, "sizes", ())), list(getattr(d, "strides", ()))
         if d.allocated not in self._known:
-            self._known[d.allocated] = _Allocation(d.allocated)
+            self._known[d.allocated] = own(d.allocated)
         address = (d.aligned or 0) + d.offset * _storage(type_).itemsize
-        return Result(type_, shape, strides, address, self._known[d.allocated])
+        return Result(type_, shape, strides, address, self._known[d.allocated], self._gpu if on_device else (_CPU, 0))
 
 
 class Maker:
@@ -190,7 +200,10 @@ class Maker:
                             + (": pass PyTorch tensors, or install ml_dtypes" if type_ in _TYPES else ""))
 
     def __call__(self, result):
-        return self._torch.from_dlpack(result) if self._torch else result.numpy()
+        """A result in a GPU's memory is a DLPack tensor itself where there is no PyTorch."""
+        if self._torch:
+            return self._torch.from_dlpack(result)
+        return result.numpy() if result.device[0] == _CPU else result
 
 
 # Tensors that other libraries hold, by the address of their DLManagedTensor.
@@ -217,7 +230,7 @@ def _export(result):
     shape, strides = (ctypes.c_int64 * rank)(*result.shape), (ctypes.c_int64 * rank)(*result.strides)
     _, code, bits = _TYPES[result.type]
     managed = _DLManagedTensor(
-        _DLTensor(result.address, _CPU, 0, rank, code, bits, 1, ctypes.cast(shape, ctypes.POINTER(ctypes.c_int64)),
+        _DLTensor(result.address, *result.device, rank, code, bits, 1, ctypes.cast(shape, ctypes.POINTER(ctypes.c_int64)),
                   ctypes.cast(strides, ctypes.POINTER(ctypes.c_int64)), 0), None, _delete)
     address = ctypes.addressof(managed)
     with _lock:

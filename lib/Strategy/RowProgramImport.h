@@ -91,6 +91,7 @@ private:
   bool validateType(mlir::Type type);
   bool validateNode(const Node &node);
   bool validateOutput(const Output &output);
+  bool validateStarts();
   bool bindAlong(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<unsigned> order,
                  Coordinates &result);
   bool bindShape(llvm::ArrayRef<int64_t> shape, Coordinates &result);
@@ -143,6 +144,7 @@ private:
   bool setUpScan(mlir::scf::ForOp loop, mlir::tensor::InsertSliceOp insertion);
   Coordinates rowsOf(mlir::RankedTensorType type) const;
 
+  Node *startOf(ReduceKind kind, Node *init);
   Node *evaluateReduction(Body &body, unsigned result,
                           const Coordinates &coordinates);
   Node *evaluateArgReduction(Body &body, unsigned result,
@@ -157,6 +159,7 @@ private:
   llvm::SmallVector<unsigned> boxDims;   ///< of a box, one an axis
   bool windows = false; ///< reductions are written out, accesses clamped
   std::optional<Cut> cut;
+  bool startsFromNaN = false; ///< some reduction of numbers does
   // Of a scan: the loop's index, what it carries, and the node for that.
   mlir::Value loopIndex, carried;
   Node *carriedNode = nullptr;

@@ -4,6 +4,9 @@
 
 #include "llvm/ADT/StringSwitch.h"
 
+#include <cmath>
+#include <limits>
+
 using namespace mlir;
 using namespace kernelbrain::strategy;
 using namespace kernelbrain;
@@ -70,6 +73,20 @@ static Value matchSelect(Operation *op, Value old, ReduceKind &kind) {
   return x;
 }
 
+/// Reductions of numbers that start from NaN, as upstream's softmax has them,
+/// give NaN only for rows of nothing but NaN. They start from an infinity here;
+/// validateStarts() sees to it that this makes no difference.
+Node *RowProgramImporter::startOf(ReduceKind kind, Node *init) {
+  bool isMaximum = kind == ReduceKind::MaxNumF;
+  std::optional<double> value = constantValue(init);
+  if ((!isMaximum && kind != ReduceKind::MinNumF) || !value ||
+      !std::isnan(*value))
+    return init;
+  double infinity = std::numeric_limits<double>::infinity();
+  startsFromNaN = true;
+  return program.floatConstant(isMaximum ? -infinity : infinity, init->type);
+}
+
 Node *RowProgramImporter::evaluateReduction(Body &body, unsigned result,
                                             const Coordinates &coordinates) {
   Block *block = body.op.getBlock();
@@ -97,7 +114,7 @@ Node *RowProgramImporter::evaluateReduction(Body &body, unsigned result,
   Node *init =
       value ? evaluate(body.op.getDpsInitOperand(result)->get(), coordinates)
             : nullptr;
-  return init ? program.reduce(kind, value, init) : nullptr;
+  return init ? program.reduce(kind, value, startOf(kind, init)) : nullptr;
 }
 
 /// `select(x > m, column, old)` beside `m = maximumf(x, m)`.

@@ -1,5 +1,6 @@
 //===- RowProgramSpace.cpp - The axes of a kernel, and what is supported --===//
 
+#include "RowCodegen.h"
 #include "RowProgramImport.h"
 
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
@@ -221,14 +222,23 @@ bool RowProgramImporter::validateNode(const Node &node) {
     return fail("it divides integers by values of a matrix");
   if (node.isReduction() && node.operands[0]->type.isInteger(1))
     return fail("it reduces truth values");
-  // Accumulators start from an infinity: a row of nothing but NaN would not
-  // give the NaN that a reduction of numbers started from.
-  bool dropsNaN =
-      node.kind == Node::Kind::Reduce && (node.reduce == ReduceKind::MaxNumF ||
-                                          node.reduce == ReduceKind::MinNumF);
-  if (dropsNaN) {
-    std::optional<double> init = constantValue(node.operands[1]);
-    if (!init || std::isnan(*init))
+  return true;
+}
+
+/// Accumulators start from an infinity: a row of nothing but NaN does not give
+/// the NaN that a reduction of numbers started from.
+bool RowProgramImporter::validateStarts() {
+  for (const Node *node : program.live()) {
+    bool dropsNaN = node->kind == Node::Kind::Reduce &&
+                    (node->reduce == ReduceKind::MaxNumF ||
+                     node->reduce == ReduceKind::MinNumF);
+    if (!dropsNaN || (constantValue(node->operands[1]) && !startsFromNaN))
+      continue;
+    // No row is empty, as extents are not 0 where they are static.
+    bool isStatic =
+        llvm::all_of(llvm::drop_begin(program.axes, program.numRowAxes),
+                     [](const Extent &extent) { return extent.isStatic(); });
+    if (!startsFromNaN || !isStatic || !mayDropNaN(program, node))
       return fail("a maximum or minimum of numbers may start from NaN");
   }
   return true;
@@ -273,6 +283,8 @@ bool RowProgramImporter::chooseVectorAxis() {
 }
 
 bool RowProgramImporter::validate() {
+  if (!validateStarts())
+    return false;
   if (along == VectorsAlong::Anything)
     return llvm::all_of(program.live(), [&](const Node *node) {
       return validateType(node->type);

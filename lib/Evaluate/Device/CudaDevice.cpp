@@ -129,7 +129,11 @@ Result<std::unique_ptr<CudaDevice>> CudaDevice::open(int ordinal) {
   device->driver.DeviceGet(&handle, ordinal);
   device->emulated = nameOf(device->driver, handle) == emulatorName;
   device->driver.DeviceGetAttribute(&l2, cuda::L2Bytes, handle);
-  device->flushBytes = 2 * size_t(std::max(l2, 1 << 20));
+  // It must also take the device longer than the host takes to enqueue a call:
+  // some ten microseconds.
+  constexpr size_t longEnough = size_t(64) << 20;
+  device->flushBytes = std::max(2 * size_t(std::max(l2, 0)),
+                                device->emulated ? 1 << 20 : longEnough);
   return device;
 }
 

@@ -2,9 +2,11 @@
 
 #include "Device.h"
 
+#include "DeviceMemory.h"
 #include "kernelbrain/Transforms/Pipelines.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
@@ -91,7 +93,7 @@ private:
   LogicalResult flatten(unsigned index, Value operand);
   Value append(Value onHost, Type type, DictionaryAttr attributes = {});
   DictionaryAttr promises(Value operand);
-  bool isAlone(Value root);
+  bool isAlone(Value memory);
 
   gpu::LaunchFuncOp launch;
   gpu::GPUFuncOp callee;
@@ -108,11 +110,40 @@ static Value rootOf(Value memory) {
   return memory;
 }
 
-/// True if no other parameter of the launch points into the same buffer.
-bool ParameterFlattening::isAlone(Value root) {
-  return llvm::count_if(launch.getKernelOperands(), [&](Value operand) {
-           return isa<MemRefType>(operand.getType()) && rootOf(operand) == root;
-         }) == 1;
+/// The bytes of its root that a piece of a workspace covers: from, to.
+static std::optional<std::pair<int64_t, int64_t>> extentOf(Value memory) {
+  auto view = memory.getDefiningOp<memref::ViewOp>();
+  if (!view || !isa<BlockArgument>(view.getSource()) ||
+      !view.getType().hasStaticShape())
+    return std::nullopt;
+  std::optional<int64_t> from = getConstantIntValue(view.getByteShift());
+  if (!from)
+    return std::nullopt;
+  return std::make_pair(*from, *from + bytesOf(view.getType()));
+}
+
+/// A buffer that no other root of its kind overlaps; what a loop carries may be
+/// any.
+static bool isBuffer(Value root) {
+  auto argument = dyn_cast<BlockArgument>(root);
+  return argument ? isa<func::FuncOp>(argument.getOwner()->getParentOp())
+                  : root.getDefiningOp<memref::AllocOp>() != nullptr;
+}
+
+static bool areApart(Value a, Value b) {
+  if (rootOf(a) != rootOf(b))
+    return isBuffer(rootOf(a)) && isBuffer(rootOf(b));
+  auto first = extentOf(a), second = extentOf(b);
+  return first && second &&
+         (first->second <= second->first || second->second <= first->first);
+}
+
+/// True if no other parameter of the launch points into the same memory.
+bool ParameterFlattening::isAlone(Value memory) {
+  return llvm::all_of(launch.getKernelOperands(), [&](Value other) {
+    return !isa<MemRefType>(other.getType()) || other == memory ||
+           areApart(memory, other);
+  });
 }
 
 /// The attributes of a pointer parameter: buffers of the ABI do not overlap
@@ -120,14 +151,15 @@ bool ParameterFlattening::isAlone(Value root) {
 DictionaryAttr ParameterFlattening::promises(Value operand) {
   NamedAttrList attributes;
   Attribute unit = host.getUnitAttr();
-  auto root = dyn_cast<BlockArgument>(rootOf(operand));
-  if (!root || !isa<func::FuncOp>(root.getOwner()->getParentOp()))
+  Value root = rootOf(operand);
+  if (!isBuffer(root))
     return {};
-  unsigned number = root.getArgNumber();
+  auto parameter = dyn_cast<BlockArgument>(root);
+  unsigned number = parameter ? parameter.getArgNumber() : arguments.size();
   bool isInput = number < arguments.size() && !arguments[number].isOutput;
   if (isInput)
     attributes.set(LLVM::LLVMDialect::getReadonlyAttrName(), unit);
-  if (isInput || isAlone(root))
+  if (isInput || isAlone(operand))
     attributes.set(LLVM::LLVMDialect::getNoAliasAttrName(), unit);
   if (root == operand && number < arguments.size() &&
       arguments[number].alignment > 1)

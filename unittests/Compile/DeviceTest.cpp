@@ -67,9 +67,10 @@ protected:
 
   /// Builds `function` as an implementation of the kernel.
   BuiltVariant build(const std::string &function, Output output,
-                     const char *chip = "sm_90a") {
+                     const char *chip = "sm_90a", int64_t workspaceBytes = 0) {
     std::vector<std::unique_ptr<strategy::Strategy>> strategies;
-    strategies.push_back(std::make_unique<TextStrategy>(function));
+    strategies.push_back(
+        std::make_unique<TextStrategy>(function, workspaceBytes));
     auto toolchain = Toolchain::create(*makeCudaTarget(chip), strategies);
     EXPECT_TRUE(toolchain) << toolchain.error().message;
     auto kernel = parseKernelSource(R"(
@@ -109,6 +110,14 @@ constexpr const char scale[] = R"(
 
 bool holds(const std::string &text, llvm::StringRef part) {
   return llvm::StringRef(text).contains(part);
+}
+
+/// The line in which a function of the LLVM dialect begins.
+llvm::StringRef headOf(const std::string &text, const std::string &name) {
+  return llvm::StringRef(text)
+      .split("llvm.func @" + name + "(")
+      .second.split('\n')
+      .first;
 }
 
 TEST_F(DeviceTest, ALaunchBecomesPtx) {
@@ -207,11 +216,37 @@ constexpr const char aliases[] = R"(
 TEST_F(DeviceTest, PointersIntoOneBufferMayMeet) {
   BuiltVariant built = build(aliases, Output::LoweredText);
   ASSERT_EQ(built.disposition, Disposition::Passed) << built.reason;
-  llvm::StringRef head =
-      llvm::StringRef(built.bytes).split("llvm.func @scale_0(").second;
-  head = head.split('\n').first;
+  llvm::StringRef head = headOf(built.bytes, "scale_0");
   EXPECT_EQ(head.count("llvm.noalias"), 1u) << head.str();
   EXPECT_EQ(head.count("llvm.readonly"), 1u) << head.str();
+}
+
+TEST_F(DeviceTest, PartsOfTheWorkspaceDoNotMeet) {
+  auto noAlias = [&](const char *secondOffset) {
+    BuiltVariant built = build(std::string(R"(
+  func.func @scale(%x: memref<1024xf32>, %o: memref<1024xf32>,
+                   %w: memref<8192xi8>) -> i32 {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %at = arith.constant )") + secondOffset +
+                                   R"( : index
+    %a = memref.view %w[%c0][] : memref<8192xi8> to memref<1024xf32>
+    %b = memref.view %w[%at][] : memref<8192xi8> to memref<1024xf32>
+    gpu.launch blocks(%bx, %by, %bz) in (%gx = %c1, %gy = %c1, %gz = %c1)
+               threads(%tx, %ty, %tz) in (%sx = %c1, %sy = %c1, %sz = %c1) {
+      %v = memref.load %a[%tx] : memref<1024xf32>
+      memref.store %v, %b[%tx] : memref<1024xf32>
+      gpu.terminator
+    }
+    %s = arith.constant 0 : i32
+    return %s : i32
+  })",
+                               Output::LoweredText, "sm_90a", 8192);
+    EXPECT_EQ(built.disposition, Disposition::Passed) << built.reason;
+    return headOf(built.bytes, "scale_0").count("llvm.noalias");
+  };
+  EXPECT_EQ(noAlias("4096"), 2u);
+  EXPECT_EQ(noAlias("4092"), 0u);
 }
 
 TEST_F(DeviceTest, RefusesGridsThatNoGpuHas) {

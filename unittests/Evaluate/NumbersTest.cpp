@@ -28,6 +28,32 @@ TEST(Numbers, RoundToNearestEven) {
   EXPECT_EQ(roundTo(ElementType::F32, 1e40), infinity);
 }
 
+/// All values of 16 bits and the points between them.
+TEST(Numbers, EveryNarrowValue) {
+  for (ElementType type : {ElementType::F16, ElementType::BF16}) {
+    int finite = type == ElementType::F16 ? 0x7c00 : 0x7f80;
+    int wrong = 0;
+    for (int bits = 0; bits + 1 < finite; ++bits) {
+      uint16_t words[] = {uint16_t(bits), uint16_t(bits + 1)}, stored = 0;
+      double low = loadFloat(type, words, 0), high = loadFloat(type, words, 1);
+      double middle = low + (high - low) / 2;
+      wrong += !(low < high) || roundTo(type, low) != low;
+      wrong += roundTo(type, middle) != (bits % 2 ? high : low);
+      wrong += roundTo(type, std::nextafter(middle, low)) != low;
+      wrong += roundTo(type, -std::nextafter(middle, high)) != -high;
+      storeFloat(type, &stored, 0, std::nextafter(middle, low));
+      wrong += stored != words[0];
+      storeFloat(type, &stored, 0, -high);
+      wrong += stored != (words[1] | 0x8000);
+      double bulk[2], rounded[2];
+      loadFloats(type, words, 0, 2, bulk);
+      roundFloats(type, bulk, 2, rounded);
+      wrong += bulk[0] != low || rounded[1] != high;
+    }
+    EXPECT_EQ(wrong, 0) << toString(type);
+  }
+}
+
 TEST(Numbers, StoreAndLoadAgree) {
   for (ElementType type : {ElementType::F16, ElementType::BF16,
                            ElementType::F32, ElementType::F64}) {

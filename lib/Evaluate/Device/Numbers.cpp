@@ -10,12 +10,15 @@
 
 namespace kernelbrain::evaluate {
 
+static constexpr FloatFormat formatF16 = {10, -14, 15},
+                             formatBF16 = {7, -126, 127};
+
 FloatFormat formatOf(ElementType type) {
   switch (type) {
   case ElementType::F16:
-    return {10, -14, 15};
+    return formatF16;
   case ElementType::BF16:
-    return {7, -126, 127};
+    return formatBF16;
   case ElementType::F32:
     return {23, -126, 127};
   default:
@@ -24,7 +27,24 @@ FloatFormat formatOf(ElementType type) {
   }
 }
 
-static double roundNarrow(FloatFormat format, double value) {
+static uint64_t bitsOf(double value) {
+  uint64_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return bits;
+}
+
+static double fromBits(uint64_t bits) {
+  double value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
+}
+
+/// Exponent of a normal number, without a call: these are drawn, rounded and
+/// compared by the million.
+static int exponentOf(uint64_t bits) { return int(bits >> 52 & 2047) - 1023; }
+
+/// As roundNarrow(), for subnormal results, and where it may overflow.
+static double roundAtTheEnds(FloatFormat format, double value) {
   if (!std::isfinite(value) || value == 0)
     return value;
   int exponent = std::max(std::ilogb(value), format.minExponent);
@@ -35,12 +55,25 @@ static double roundNarrow(FloatFormat format, double value) {
   return rounded == 0 ? std::copysign(0.0, value) : rounded;
 }
 
+static double roundNarrow(FloatFormat format, double value) {
+  uint64_t bits = bitsOf(value);
+  int exponent = exponentOf(bits);
+  if (exponent < format.minExponent || exponent >= format.maxExponent)
+    return roundAtTheEnds(format, value);
+  // Half a unit, less one bit where what is kept is even: a carry out of the
+  // mantissa makes the exponent what it should be.
+  int dropped = 52 - format.mantissaBits;
+  uint64_t unit = uint64_t(1) << dropped;
+  bits += unit / 2 - 1 + (bits >> dropped & 1);
+  return fromBits(bits & ~(unit - 1));
+}
+
 double roundTo(ElementType type, double value) {
   if (type == ElementType::F64)
     return value;
   if (type == ElementType::F32)
     return float(value);
-  return roundNarrow(formatOf(type), value);
+  return roundNarrow(type == ElementType::F16 ? formatF16 : formatBF16, value);
 }
 
 double ulpAt(ElementType type, double scale) {
@@ -72,37 +105,37 @@ static double fromBF16(uint16_t bits) {
 }
 
 static double fromF16(uint16_t bits) {
-  int exponent = (bits >> 10) & 31, mantissa = bits & 1023;
-  double magnitude;
-  if (exponent == 31)
-    magnitude = mantissa ? std::numeric_limits<double>::quiet_NaN()
-                         : std::numeric_limits<double>::infinity();
-  else if (exponent == 0)
-    magnitude = std::ldexp(mantissa, -24);
-  else
-    magnitude = std::ldexp(1024 + mantissa, exponent - 25);
-  return bits & 0x8000 ? -magnitude : magnitude;
+  uint64_t exponent = (bits >> 10) & 31, mantissa = bits & 1023;
+  uint64_t sign = uint64_t(bits >> 15) << 63;
+  if (exponent == 0) {
+    double magnitude = double(mantissa) * 0x1p-24;
+    return sign ? -magnitude : magnitude;
+  }
+  // All ones are those of infinity and NaN in both formats.
+  uint64_t wide = exponent == 31 ? 2047 : exponent + 1023 - 15;
+  return fromBits(sign | wide << 52 | mantissa << 42);
 }
 
 static uint16_t toBF16(double value) {
-  float narrow = float(roundTo(ElementType::BF16, value));
+  if (std::isnan(value))
+    return 0x7fc0;
+  auto narrow = float(roundNarrow(formatBF16, value));
   uint32_t bits;
   std::memcpy(&bits, &narrow, sizeof bits);
-  return std::isnan(value) ? 0x7fc0 : uint16_t(bits >> 16);
+  return uint16_t(bits >> 16);
 }
 
 static uint16_t toF16(double value) {
-  uint16_t sign = std::signbit(value) ? 0x8000 : 0;
   if (std::isnan(value))
     return 0x7e00;
-  double magnitude = std::fabs(roundTo(ElementType::F16, value));
-  if (std::isinf(magnitude))
+  uint64_t bits = bitsOf(roundNarrow(formatF16, value));
+  auto sign = uint16_t(bits >> 63 << 15);
+  int exponent = exponentOf(bits);
+  if (exponent > formatF16.maxExponent)
     return sign | 0x7c00;
-  if (magnitude < std::ldexp(1.0, -14))
-    return sign | uint16_t(std::ldexp(magnitude, 24));
-  int exponent = std::ilogb(magnitude);
-  auto mantissa = uint16_t(std::ldexp(magnitude, 10 - exponent));
-  return sign | uint16_t((exponent + 15) << 10) | (mantissa & 1023);
+  if (exponent < formatF16.minExponent)
+    return sign | uint16_t(std::fabs(fromBits(bits)) * 0x1p24);
+  return sign | uint16_t((exponent + 15) << 10) | uint16_t(bits >> 42 & 1023);
 }
 
 template <typename T> static T loadAs(const void *data, int64_t index) {
@@ -187,8 +220,12 @@ void loadFloats(ElementType type, const void *data, int64_t begin,
     std::memcpy(out, static_cast<const double *>(data) + begin, count * 8);
     return;
   }
-  for (int64_t i = 0; i < count; ++i)
-    out[i] = loadFloat(type, data, begin + i);
+  if (type == ElementType::BF16)
+    for (int64_t i = 0; i < count; ++i)
+      out[i] = fromBF16(loadAs<uint16_t>(data, begin + i));
+  else
+    for (int64_t i = 0; i < count; ++i)
+      out[i] = fromF16(loadAs<uint16_t>(data, begin + i));
 }
 
 void storeFloats(ElementType type, const double *in, int64_t count, void *data,
@@ -203,8 +240,12 @@ void storeFloats(ElementType type, const double *in, int64_t count, void *data,
     std::memcpy(static_cast<double *>(data) + begin, in, size_t(count) * 8);
     return;
   }
-  for (int64_t i = 0; i < count; ++i)
-    storeFloat(type, data, begin + i, in[i]);
+  if (type == ElementType::BF16)
+    for (int64_t i = 0; i < count; ++i)
+      storeAs<uint16_t>(data, begin + i, toBF16(in[i]));
+  else
+    for (int64_t i = 0; i < count; ++i)
+      storeAs<uint16_t>(data, begin + i, toF16(in[i]));
 }
 
 void roundFloats(ElementType type, const double *in, int64_t count,
@@ -214,8 +255,14 @@ void roundFloats(ElementType type, const double *in, int64_t count,
       out[i] = float(in[i]);
     return;
   }
-  for (int64_t i = 0; i < count; ++i)
-    out[i] = roundTo(type, in[i]);
+  if (type == ElementType::F64)
+    std::copy_n(in, count, out);
+  else if (type == ElementType::BF16)
+    for (int64_t i = 0; i < count; ++i)
+      out[i] = roundNarrow(formatBF16, in[i]);
+  else
+    for (int64_t i = 0; i < count; ++i)
+      out[i] = roundNarrow(formatF16, in[i]);
 }
 
 } // namespace kernelbrain::evaluate

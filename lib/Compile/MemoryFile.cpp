@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -17,6 +18,11 @@ static Error systemError(const char *what) {
 Result<MemoryFile> MemoryFile::create(const char *name, llvm::StringRef bytes) {
   MemoryFile file;
   file.descriptor = memfd_create(name, MFD_CLOEXEC);
+  // Out of the way of a child's standard streams, which may be closed here.
+  if (file && file.fd() < 3) {
+    int raised = fcntl(file.fd(), F_DUPFD_CLOEXEC, 3);
+    close(std::exchange(file.descriptor, raised));
+  }
   if (!file)
     return systemError("cannot create a file in memory");
   while (!bytes.empty()) {

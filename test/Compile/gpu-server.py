@@ -7,6 +7,7 @@
 import sys
 
 sys.path.insert(0, sys.argv[1])
+from client import KERNEL, Server
 from invoke import Kernel
 
 TEXT = """kb.kernel @k ins(%x: tensor<64x128xf32>) outs(%o: tensor<64x128xf32>) {
@@ -37,3 +38,15 @@ for chip in ("sm_80", "sm_86", "sm_89", "sm_90", "sm_90a", "sm_100a", "sm_120"):
 # CHECK: sm_90a k_0 [32, 1, 1] [256, 1, 1] cubin True 1 True
 # CHECK: sm_100a k_0 [32, 1, 1] [256, 1, 1] cubin True 1 True
 # CHECK: sm_120 k_0 [32, 1, 1] [256, 1, 1] cubin True 1 True
+
+# What a fork of such a server tries but for that; where there is no Landlock, starting other programs succeeds.
+server = Server("kb-compile-faults", "20000", str(1 << 30), "1", "sm_90a")
+confined = "landlock, seccomp" in server.hello()["sandbox"]
+server.add_kernel(sys.argv[1] + "/softmax.mlir", KERNEL)
+reply, _ = server.build({"strategy": "fault", "knobs": {"kind": "attacks"}}) if confined else ({"reason": "exec=E"}, None)
+# CHECK: attacks:{{.*}} exec=E
+print("attacks:", reply["reason"])
+reply, data = server.build({"strategy": "stock"})
+# CHECK: then: passed cubin
+print("then:", reply["disposition"], "cubin" if data.find(b"\x7fELF", 4) >= 0 else "PTX")
+server.close()

@@ -1,7 +1,8 @@
 //===- FaultServer.cpp - kb-compile --serve with bad strategies -----------===//
 //
-//   kb-compile-faults [DEADLINE-MS [MEMORY-BYTES [JOBS]]]
+//   kb-compile-faults [DEADLINE-MS [MEMORY-BYTES [JOBS [CHIP]]]]
 //
+// CHIP is a GPU's name; without one, it builds for this CPU.
 // The strategy `fault` does in instantiate() what its knob `kind` says; `never`
 // applies to nothing.
 //
@@ -45,7 +46,10 @@ static std::string tryEverything() {
   attempt("write", open("/tmp/kb-compile-faults", O_CREAT | O_WRONLY, 0600));
   attempt("socket", socket(AF_INET, SOCK_STREAM, 0));
   attempt("kill", kill(getppid(), 0));
-  attempt("fork", fork());
+  pid_t copy = fork();
+  if (copy == 0)
+    _exit(0);
+  attempt("fork", copy);
   char *none[] = {nullptr};
   attempt("exec", execve("/bin/true", none, none));
   return report;
@@ -83,6 +87,8 @@ static void misbehave(const std::string &kind, kb::KernelOp kernel) {
 namespace {
 class FaultStrategy : public strategy::Strategy {
 public:
+  explicit FaultStrategy(const Target &target) : kind(target.kind) {}
+  llvm::StringRef getTargetKind() const override { return kind; }
   llvm::StringRef getName() const override { return "fault"; }
   llvm::StringRef getVersion() const override { return "1"; }
   std::string findMismatch(kb::KernelOp, const Target &) const override {
@@ -119,6 +125,7 @@ public:
   }
 
 private:
+  std::string kind; ///< of targets
   static std::string kindOf(const Recipe &recipe) {
     return std::get<std::string>(recipe.knobs.at("kind"));
   }
@@ -128,6 +135,7 @@ private:
 
 class NeverStrategy : public FaultStrategy {
 public:
+  using FaultStrategy::FaultStrategy;
   llvm::StringRef getName() const override { return "never"; }
   std::string findMismatch(kb::KernelOp, const Target &) const override {
     return "the moon is full";
@@ -187,10 +195,10 @@ int main(int argc, char **argv) {
     options.memoryLimitBytes = atoll(argv[2]);
   if (argc > 3)
     options.jobs = atoi(argv[3]);
+  auto target = argc > 4 ? makeCudaTarget(argv[4]) : makeTarget();
   std::vector<std::unique_ptr<strategy::Strategy>> strategies;
-  strategies.push_back(std::make_unique<FaultStrategy>());
-  strategies.push_back(std::make_unique<NeverStrategy>());
-  auto target = makeTarget();
+  strategies.push_back(std::make_unique<FaultStrategy>(*target));
+  strategies.push_back(std::make_unique<NeverStrategy>(*target));
   auto toolchain = Toolchain::create(*target, strategies);
   DialectRegistry registry;
   registerCompileDialects(registry);

@@ -27,7 +27,7 @@ private:
   void emitBlock(Launch &launch);
   void follow(GpuElementwiseEmitter &leader);
   void placeSlots(Launch &launch);
-  void placeSlot(Value unit, Value mask);
+  void placeAnywhere(Value unit, Value perRow, ArrayRef<Value> extents);
   void evaluate();
   void writeResults();
   Extent rowCount() const;
@@ -37,7 +37,7 @@ private:
   bool hasWholeBlocks() const;
 
   std::vector<std::unique_ptr<GpuElementwiseEmitter>> others;
-  SmallVector<Slot, 0> slots;
+  Slots slots;
   std::vector<Row> rows; ///< one, or one a slot
 };
 } // namespace
@@ -51,17 +51,13 @@ Extent GpuElementwiseEmitter::rowCount() const {
 
 bool GpuElementwiseEmitter::hasWholeBlocks() const {
   const Extent &columns = program.columns();
-  return columns.isStatic() && columns.factor % (gpu.lanes * share()) == 0;
+  return !isShifted && columns.isStatic() &&
+         columns.factor % (gpu.lanes * share()) == 0;
 }
 
 void GpuElementwiseEmitter::emitNest(bool) {
-  Value all = mulIndex(
-      extentValue(rowCount()),
-      program.columns().isStatic()
-          ? index(program.columns().factor / gpu.lanes)
-          : arith::DivUIOp::create(builder, loc, extentValue(program.columns()),
-                                   index(gpu.lanes))
-                .getResult());
+  setUpShifts();
+  Value all = mulIndex(extentValue(rowCount()), vectorsOfRow());
   int64_t bytes = gpu.lanes * elementSizes(program).widest;
   emitLaunch({divideUp(all, share())}, {gpu.threads}, {}, bytes,
              [&](Launch &launch) { emitBlock(launch); });
@@ -99,45 +95,65 @@ void GpuElementwiseEmitter::follow(GpuElementwiseEmitter &leader) {
   isAligned = leader.isAligned;
   slots.clear();
   rows.clear();
-  for (const Slot &slot : leader.slots)
+  for (const GpuSlot &slot : leader.slots)
     slots.emplace_back(slot.lanes, slot.number, slot.column, slot.mask);
-  for (const Row &row : leader.rows)
-    rows.emplace_back(row.coordinates);
+  for (const Row &row : leader.rows) {
+    rows.emplace_back();
+    rows.back().coordinates = row.coordinates;
+  }
 }
 
 void GpuElementwiseEmitter::placeSlots(Launch &launch) {
-  Extent count = rowCount();
-  const Extent &columns = program.columns();
-  Value perRow = arith::DivUIOp::create(builder, loc, extentValue(columns),
-                                        index(gpu.lanes));
-  Value thread = launch.thread[0], block = launch.block[0];
   Values extents;
   for (unsigned axis = 0; axis < program.numRowAxes; ++axis)
     extents.push_back(extentValue(program.axes[axis]));
+  Value perRow = vectorsOfRow();
+  Value thread = launch.thread[0], block = launch.block[0];
   bool isWhole = hasWholeBlocks();
   if (isWhole) {
-    Value blocks = index(columns.factor / gpu.lanes / share());
+    Value blocks = divideUp(perRow, share());
     Value number = arith::DivUIOp::create(builder, loc, block, blocks);
     block = arith::RemUIOp::create(builder, loc, block, blocks);
-    rows.emplace_back(digits(number, extents));
+    rows.push_back(makeRow(digits(number, extents)));
   }
   Value first = addIndex(mulIndex(block, index(share())), thread);
-  Value all = mulIndex(extentValue(count), perRow);
   for (int64_t number = 0; number < gpu.vectors; ++number) {
-    Value unit = addIndex(first, index(number * gpu.threads)), mask;
-    if (!isWhole) {
-      bool isEven = columns.isStatic() && count.isStatic() &&
-                    columns.factor / gpu.lanes * count.factor % share() == 0;
-      if (!isEven) {
-        mask = less(unit, all);
-        unit = arith::SelectOp::create(builder, loc, mask, unit, index(0));
-      }
-      Value number = arith::DivUIOp::create(builder, loc, unit, perRow);
-      unit = arith::RemUIOp::create(builder, loc, unit, perRow);
-      rows.emplace_back(digits(number, extents));
-    }
-    slots.emplace_back(lanes(), number, mulIndex(unit, index(gpu.lanes)), mask);
+    Value unit = addIndex(first, index(number * gpu.threads));
+    if (isWhole)
+      slots.push_back(makeSlot(number, mulIndex(unit, index(gpu.lanes)),
+                               /*isPartial=*/false, rows.front()));
+    else
+      placeAnywhere(unit, perRow, extents);
   }
+}
+
+/// A vector of any row, or beyond the last one.
+void GpuElementwiseEmitter::placeAnywhere(Value unit, Value perRow,
+                                          ArrayRef<Value> extents) {
+  const Extent &columns = program.columns();
+  Extent count = rowCount();
+  bool isEven = !isShifted && columns.isStatic() && count.isStatic() &&
+                columns.factor / gpu.lanes * count.factor % share() == 0;
+  Value exists;
+  if (!isEven) {
+    exists = less(unit, mulIndex(extentValue(count), perRow));
+    unit = arith::SelectOp::create(builder, loc, exists, unit, index(0));
+  }
+  Value number = arith::DivUIOp::create(builder, loc, unit, perRow);
+  unit = arith::RemUIOp::create(builder, loc, unit, perRow);
+  rows.push_back(makeRow(digits(number, extents)));
+  GpuSlot slot = makeSlot(slots.size(), mulIndex(unit, index(gpu.lanes)),
+                          isShifted, rows.back());
+  if (exists) {
+    slot.mask =
+        slot.mask
+            ? arith::AndIOp::create(builder, loc, slot.mask, exists).getResult()
+            : exists;
+    if (slot.lanesExist)
+      slot.lanesExist = arith::AndIOp::create(builder, loc, slot.lanesExist,
+                                              broadcast(exists, gpu.lanes));
+  }
+  slots.push_back(slot);
 }
 
 /// Node by node, so that the loads of all slots come first.
@@ -146,16 +162,16 @@ void GpuElementwiseEmitter::evaluate() {
     checkAssertions(row);
   std::vector<Node *> live = program.live();
   for (Node *node : live)
-    for (Slot &slot : slots)
+    for (GpuSlot &slot : slots)
       if (program.variesAlongColumns(node))
         valueIn(node, slot, rows[rows.size() > 1 ? slot.number : 0]);
   for (const Output &output : program.outputs)
-    for (Slot &slot : slots)
+    for (GpuSlot &slot : slots)
       valueIn(output.node, slot, rows[rows.size() > 1 ? slot.number : 0]);
 }
 
 void GpuElementwiseEmitter::writeResults() {
-  for (Slot &slot : slots)
+  for (GpuSlot &slot : slots)
     for (const Output &output : program.outputs)
       storeOutput(output, slot, rows[rows.size() > 1 ? slot.number : 0]);
 }

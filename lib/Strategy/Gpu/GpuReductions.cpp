@@ -55,14 +55,11 @@ GpuRowEmitter::Values GpuRowEmitter::initialAccumulators(const Sweep &sweep) {
 Value GpuRowEmitter::partial(Node *node, Slots &slots) {
   Values values;
   Type type = typeFor(accumulatorType(node), lanes());
-  for (Slot &slot : slots) {
+  for (GpuSlot &slot : slots) {
     Value value = valueIn(node->operands[0], slot, row);
     if (value.getType() != type)
       value = arith::ExtFOp::create(builder, loc, type, value);
-    if (slot.mask)
-      value = arith::SelectOp::create(builder, loc, slot.mask, value,
-                                      constant(wideNeutral(node), lanes()));
-    values.push_back(value);
+    values.push_back(masked(value, wideNeutral(node), slot));
   }
   while (values.size() > 1)
     for (size_t pair = 0; pair + 1 < values.size(); ++pair) {

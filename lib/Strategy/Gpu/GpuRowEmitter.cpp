@@ -57,7 +57,8 @@ void GpuRowEmitter::emitBlock(Launch &at) {
                         arith::SubIOp::create(builder, loc, count, index(1)));
     }
   }
-  row = Row(digits(number, extents));
+  setUpShifts();
+  row = makeRow(digits(number, extents));
   kept.clear();
   emitRow();
 }
@@ -150,11 +151,14 @@ void GpuRowEmitter::emitFallback() {
     exact.flat = flat;
     exact.dims = dims;
     exact.launch = launch;
+    exact.isRare = true;
     exact.isAligned = isAligned;
     exact.lane = lane;
     exact.groupRow = groupRow;
     exact.rowExists = rowExists;
-    exact.row = Row(row.coordinates);
+    exact.setUpShifts();
+    exact.row.coordinates = row.coordinates;
+    exact.row.shift = row.shift;
     exact.builder.setInsertionPoint(builder.getInsertionBlock(),
                                     builder.getInsertionPoint());
     exact.emitRow();
@@ -177,10 +181,7 @@ void GpuRowEmitter::prepare(const Sweep &sweep) {
 void GpuRowEmitter::emitSweep(const Sweep &sweep) {
   prepare(sweep);
   Values accumulators = initialAccumulators(sweep);
-  accumulators = program.columns().isStatic()
-                     ? emitVectors(sweep, accumulators)
-                     : emitDynamicVectors(sweep, accumulators);
-  finish(sweep, accumulators);
+  finish(sweep, emitVectors(sweep, accumulators));
 }
 
 /// `count` vectors of the thread, from its vector number `first` on; `column`
@@ -190,12 +191,10 @@ GpuRowEmitter::Slots GpuRowEmitter::slotsAt(Value column, int64_t first,
   Slots slots;
   int64_t step = gpu.group() * gpu.lanes;
   for (int64_t number = first; number < first + count; ++number) {
-    slots.emplace_back(lanes(), slots.size(),
-                       addIndex(column, index(number * step)));
-    bool exists = (number + 1) * step <= program.columns().factor;
-    if (!exists)
-      slots.back().mask =
-          less(slots.back().column, extentValue(program.columns()));
+    bool isEdge = (isShifted && number == 0) ||
+                  (number + 1) * step > program.columns().factor;
+    slots.push_back(makeSlot(
+        slots.size(), addIndex(column, index(number * step)), isEdge, row));
   }
   return slots;
 }
@@ -203,58 +202,85 @@ GpuRowEmitter::Slots GpuRowEmitter::slotsAt(Value column, int64_t first,
 GpuRowEmitter::Values GpuRowEmitter::emitVectors(const Sweep &sweep,
                                                  Values accumulators) {
   Value column = mulIndex(lane, index(gpu.lanes));
-  int64_t all = vectorsPerThread(program, gpu);
-  if (keepsRows(program, gpu)) {
-    if (kept.empty())
-      kept = slotsAt(column, 0, all);
-    return emitChunk(sweep, kept, accumulators);
-  }
-  int64_t step = gpu.group() * gpu.lanes;
-  int64_t whole = program.columns().factor / (step * gpu.vectors);
-  auto rest = [&] {
-    int64_t first = whole * gpu.vectors;
-    Slots slots = slotsAt(column, first, all - first);
-    if (!slots.empty())
-      accumulators = emitChunk(sweep, slots, accumulators);
-  };
-  bool goesBack = gpu.backwards && sweep.reductions.empty();
-  if (goesBack)
-    rest();
-  if (whole > 0)
-    accumulators = emitLoop(
-        index(0), index(whole), 1, accumulators, [&](Value at, ValueRange old) {
-          if (goesBack)
-            at = arith::SubIOp::create(builder, loc, index(whole - 1), at);
-          Value base =
-              addIndex(mulIndex(at, index(step * gpu.vectors)), column);
-          Slots slots = slotsAt(base, 0, gpu.vectors);
-          return emitChunk(sweep, slots, Values(old));
-        });
-  if (!goesBack)
-    rest();
-  return accumulators;
+  if (!keepsRows(program, gpu))
+    return emitChunks(sweep, column, accumulators);
+  if (kept.empty())
+    kept = slotsAt(column, 0, vectorsPerThread(program, gpu));
+  return emitChunk(sweep, kept, accumulators);
 }
 
-/// One vector at a time; columns that do not exist are masked.
-GpuRowEmitter::Values GpuRowEmitter::emitDynamicVectors(const Sweep &sweep,
-                                                        Values accumulators) {
+/// A loop over chunks that exist as a whole. Before it the first vectors, where
+/// rows are shifted, and behind it what is left.
+GpuRowEmitter::Values GpuRowEmitter::emitChunks(const Sweep &sweep,
+                                                Value column,
+                                                Values accumulators) {
   int64_t step = gpu.group() * gpu.lanes;
   Value columns = extentValue(program.columns());
-  return emitLoop(
-      index(0), columns, step, accumulators, [&](Value at, ValueRange old) {
+  // Chunks start behind the first vectors of shifted rows.
+  Value inner = columns;
+  if (isShifted) {
+    inner = arith::SubIOp::create(
+        builder, loc,
+        arith::MaxUIOp::create(builder, loc, columns, index(step)),
+        index(step));
+    Slots first;
+    first.push_back(makeSlot(0, column, /*isPartial=*/true, row));
+    accumulators = emitChunk(sweep, first, accumulators);
+    column = addIndex(column, index(step));
+  }
+  Value chunks =
+      arith::DivUIOp::create(builder, loc, inner, index(step * gpu.vectors));
+  // A number that the optimizer does not know keeps it from unrolling loops:
+  // registers for rows that hardly ever come are lost to all others.
+  if (isRare)
+    chunks = mulIndex(chunks, launch.getGridSize().y);
+  bool goesBack = gpu.backwards && sweep.reductions.empty();
+  if (goesBack)
+    emitRest(sweep, column, chunks, accumulators);
+  accumulators = emitLoop(
+      index(0), chunks, 1, accumulators, [&](Value at, ValueRange old) {
+        if (goesBack)
+          at = arith::SubIOp::create(
+              builder, loc, arith::SubIOp::create(builder, loc, chunks, at),
+              index(1));
+        Value base = addIndex(mulIndex(at, index(step * gpu.vectors)), column);
         Slots slots;
-        slots.emplace_back(lanes(), 0,
-                           addIndex(at, mulIndex(lane, index(gpu.lanes))));
-        slots[0].mask = less(slots[0].column, columns);
+        for (int64_t number = 0; number < gpu.vectors; ++number)
+          slots.push_back(makeSlot(number, addIndex(base, index(number * step)),
+                                   /*isPartial=*/false, row));
         return emitChunk(sweep, slots, Values(old));
       });
+  return goesBack ? accumulators
+                  : emitRest(sweep, column, chunks, accumulators);
+}
+
+/// What is behind `chunks` whole chunks from `column` on.
+GpuRowEmitter::Values GpuRowEmitter::emitRest(const Sweep &sweep, Value column,
+                                              Value chunks,
+                                              Values accumulators) {
+  int64_t step = gpu.group() * gpu.lanes;
+  const Extent &columns = program.columns();
+  if (columns.isStatic()) {
+    int64_t all = vectorsPerThread(program, gpu), first = isShifted;
+    int64_t inner = std::max<int64_t>(columns.factor - first * step, 0);
+    int64_t done = first + inner / (step * gpu.vectors) * gpu.vectors;
+    Slots slots = slotsAt(mulIndex(lane, index(gpu.lanes)), done, all - done);
+    return slots.empty() ? accumulators : emitChunk(sweep, slots, accumulators);
+  }
+  Value from = addIndex(column, mulIndex(chunks, index(step * gpu.vectors)));
+  Value end = mulIndex(vectorsOfRow(), index(gpu.lanes));
+  return emitLoop(from, end, step, accumulators, [&](Value at, ValueRange old) {
+    Slots slots;
+    slots.push_back(makeSlot(0, at, /*isPartial=*/true, row));
+    return emitChunk(sweep, slots, Values(old));
+  });
 }
 
 GpuRowEmitter::Values GpuRowEmitter::emitChunk(const Sweep &sweep, Slots &slots,
                                                Values accumulators) {
   // Node by node, so that the loads of all slots come first.
   for (Node *node : sweep.matrices)
-    for (Slot &slot : slots)
+    for (GpuSlot &slot : slots)
       valueIn(node, slot, row);
   Values results;
   for (auto [number, node] : llvm::enumerate(sweep.reductions)) {
@@ -278,17 +304,17 @@ GpuRowEmitter::Values GpuRowEmitter::emitChunk(const Sweep &sweep, Slots &slots,
 }
 
 void GpuRowEmitter::storeChunk(const Sweep &sweep, Slots &slots) {
-  for (Slot &slot : slots) {
-    Value mask = slot.mask;
-    if (rowExists)
-      slot.mask =
-          mask
-              ? arith::AndIOp::create(builder, loc, mask, rowExists).getResult()
-              : rowExists;
-    for (unsigned number : sweep.stores)
-      storeOutput(program.outputs[number], slot, row);
-    slot.mask = mask;
-  }
+  if (sweep.stores.empty())
+    return;
+  auto storeAll = [&] {
+    for (GpuSlot &slot : slots)
+      for (unsigned number : sweep.stores)
+        storeOutput(program.outputs[number], slot, row);
+  };
+  if (rowExists)
+    emitIf(rowExists, storeAll);
+  else
+    storeAll();
 }
 
 func::FuncOp kernelbrain::strategy::emitGpuRows(

@@ -17,8 +17,6 @@ public:
         fallback(fallback) {}
 
 private:
-  using Slots = llvm::SmallVector<Slot, 0>;
-
   // GpuRowEmitter.cpp: rows and sweeps.
   void emitNest(bool nontemporal) override;
   void emitBlock(Launch &launch);
@@ -29,7 +27,9 @@ private:
   void prepare(const Sweep &sweep);
   Slots slotsAt(Value column, int64_t first, int64_t count);
   Values emitVectors(const Sweep &sweep, Values accumulators);
-  Values emitDynamicVectors(const Sweep &sweep, Values accumulators);
+  Values emitChunks(const Sweep &sweep, Value column, Values accumulators);
+  Values emitRest(const Sweep &sweep, Value column, Value chunks,
+                  Values accumulators);
   Values emitChunk(const Sweep &sweep, Slots &slots, Values accumulators);
   void storeChunk(const Sweep &sweep, Slots &slots);
 
@@ -56,9 +56,10 @@ private:
   const RowPlan &plan;
   const GpuRowFallback *fallback;
   mlir::gpu::LaunchOp launch;
-  Value lane;      ///< of the thread in its group
-  Value groupRow;  ///< of the group in its block
-  Value rowExists; ///< null: always
+  bool isRare = false; ///< the rows at hand are exceptions
+  Value lane;          ///< of the thread in its group
+  Value groupRow;      ///< of the group in its block
+  Value rowExists;     ///< null: always
   Row row;
   Slots kept; ///< all vectors of the row, if they stay
 };

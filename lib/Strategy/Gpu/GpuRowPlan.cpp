@@ -1,5 +1,6 @@
 //===- GpuRowPlan.cpp - Programs and sweeps as a GPU wants them -----------===//
 
+#include "GpuEmitter.h"
 #include "GpuRowStrategies.h"
 
 #include "mlir/IR/Builders.h"
@@ -33,9 +34,12 @@ ElementSizes kernelbrain::strategy::elementSizes(const RowProgram &program) {
 int64_t kernelbrain::strategy::vectorsPerThread(const RowProgram &program,
                                                 const GpuRowOptions &gpu) {
   const Extent &columns = program.columns();
-  return columns.isStatic()
-             ? llvm::divideCeil(columns.factor, gpu.group() * gpu.lanes)
-             : 0;
+  if (!columns.isStatic())
+    return 0;
+  // A row that starts anywhere may have columns in one vector more.
+  bool isShifted = fittingLanes(program, gpu.lanes) < gpu.lanes;
+  int64_t most = columns.factor + (isShifted ? gpu.lanes - 1 : 0);
+  return llvm::divideCeil(most, gpu.group() * gpu.lanes);
 }
 
 bool kernelbrain::strategy::keepsRows(const RowProgram &program,

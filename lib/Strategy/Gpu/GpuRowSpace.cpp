@@ -2,6 +2,7 @@
 
 #include "GpuEmitter.h"
 #include "GpuRowStrategies.h"
+#include "GpuSlotEmitter.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -218,8 +219,8 @@ private:
 };
 } // namespace
 
-/// The widest vectors that all accesses allow: 16 bytes of the narrowest
-/// elements, but not more than 32 of any.
+/// The widest vectors: 16 bytes of the narrowest elements, but not more than 32
+/// of any. Rows need not start on a multiple of them.
 static int64_t widestLanes(const GpuRowKernel &kernel) {
   int64_t lanes = 16;
   for (const auto &program : kernel.programs) {
@@ -228,20 +229,21 @@ static int64_t widestLanes(const GpuRowKernel &kernel) {
                             32 / std::min<int64_t>(sizes.widest, 32));
     if (!program->truths.empty())
       most = 1;
-    lanes = std::min(lanes, fittingLanes(*program, most));
+    bool mayShift = kernel.programs.size() == 1 && leadingAccess(*program);
+    lanes = std::min(lanes, mayShift ? most : fittingLanes(*program, most));
   }
   return lanes;
 }
 
 void GpuSpaceBuilder::addGeometry() {
   int64_t columns = program.columns().evaluate(program.dimHints);
-  std::vector<KnobValue> threads, vectors, lanes;
+  std::vector<KnobValue> threads, vectors, lanes{int64_t(1)};
   for (int64_t count = 32; count <= 1024; count *= 2)
     threads.push_back(count);
   for (int64_t count = 1; count <= 16; count *= 2)
     vectors.push_back(count);
   int64_t widest = widestLanes(kernel);
-  for (int64_t count = std::max<int64_t>(widest / 2, 1); count <= widest;
+  for (int64_t count = std::max<int64_t>(widest / 2, 2); count <= widest;
        count *= 2)
     lanes.push_back(count);
   add("threads", threads, int64_t(256), "of a block", /*structural=*/true);

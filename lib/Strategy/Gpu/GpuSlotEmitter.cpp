@@ -5,6 +5,8 @@
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
@@ -67,10 +69,122 @@ void GpuSlotEmitter::checkAssertions(Row &row) {
 }
 
 //===----------------------------------------------------------------------===//
+// Rows that start anywhere
+//===----------------------------------------------------------------------===//
+
+const Access *kernelbrain::strategy::leadingAccess(const RowProgram &program) {
+  for (const Output &output : program.outputs)
+    if (output.access.strides.back().isOne())
+      return &output.access;
+  for (const Node *node : program.live())
+    if (node->kind == Node::Kind::Input && node->operands.empty() &&
+        node->access.strides.back().isOne())
+      return &node->access;
+  return nullptr;
+}
+
+void GpuSlotEmitter::setUpShifts() {
+  isShifted = gpu.lanes > 1 && fittingLanes(program, gpu.lanes) < gpu.lanes;
+}
+
+GpuSlotEmitter::Row GpuSlotEmitter::makeRow(Values coordinates) {
+  Row row;
+  row.coordinates = std::move(coordinates);
+  if (isShifted)
+    row.shift = arith::RemUIOp::create(
+        builder, loc, rowOffset(*leadingAccess(program), {}, row),
+        index(gpu.lanes));
+  return row;
+}
+
+Value GpuSlotEmitter::vectorsOfRow() {
+  Value columns = extentValue(program.columns());
+  if (isShifted)
+    columns = addIndex(columns, index(gpu.lanes - 1));
+  return divideUp(columns, gpu.lanes);
+}
+
+static bool isMultiple(const Extent &stride, int64_t lanes) {
+  return stride.factor % lanes == 0;
+}
+
+/// True if vectors of the access lie on multiples of their size.
+bool GpuSlotEmitter::isVectorAccess(const Access &access) const {
+  if (!isAligned || gpu.lanes == 1)
+    return false;
+  if (!isShifted)
+    return true;
+  const Access &leader = *leadingAccess(program);
+  bool result = (access.offset - leader.offset) % gpu.lanes == 0;
+  for (const Extent &stride : access.dynamicStrides)
+    result &= isMultiple(stride, gpu.lanes);
+  for (auto [stride, other] : llvm::zip(access.strides, leader.strides)) {
+    bool bothFit =
+        isMultiple(stride, gpu.lanes) && isMultiple(other, gpu.lanes);
+    bool isSame = stride.isStatic() && other.isStatic() &&
+                  (stride.factor - other.factor) % gpu.lanes == 0;
+    result &= bothFit || isSame || stride == other;
+  }
+  return result;
+}
+
+GpuSlotEmitter::GpuSlot GpuSlotEmitter::makeSlot(unsigned number, Value column,
+                                                 bool isPartial,
+                                                 const Row &row) {
+  GpuSlot slot(lanes(), number, column);
+  if (!isPartial)
+    return slot;
+  Value columns = extentValue(program.columns());
+  if (!isShifted) {
+    slot.mask = less(column, columns);
+    return slot;
+  }
+  // The first column may lie before the row.
+  Value first = arith::SubIOp::create(builder, loc, column, row.shift);
+  Value end = arith::AddIOp::create(builder, loc, first, index(gpu.lanes));
+  auto compare = [&](arith::CmpIPredicate predicate, Value a, Value b) {
+    return arith::CmpIOp::create(builder, loc, predicate, a, b).getResult();
+  };
+  slot.mask = arith::AndIOp::create(
+      builder, loc, compare(arith::CmpIPredicate::sge, first, index(0)),
+      compare(arith::CmpIPredicate::sle, end, columns));
+  // Without a sign, columns before the row are far beyond it.
+  slot.lanesExist = compare(arith::CmpIPredicate::ult, columnsOf(slot, row),
+                            broadcast(columns, gpu.lanes));
+  return slot;
+}
+
+/// The columns of the lanes.
+Value GpuSlotEmitter::columnsOf(const GpuSlot &slot, const Row &row) {
+  Value column = slot.column;
+  if (row.shift)
+    column = arith::SubIOp::create(builder, loc, column, row.shift);
+  if (!lanes())
+    return column;
+  SmallVector<Attribute> steps;
+  for (int64_t lane = 0; lane < lanes(); ++lane)
+    steps.push_back(builder.getIndexAttr(lane));
+  Value step = arith::ConstantOp::create(
+      builder, loc,
+      DenseElementsAttr::get(
+          cast<VectorType>(typeFor(builder.getIndexType(), lanes())), steps));
+  return arith::AddIOp::create(builder, loc, broadcast(column, lanes()), step);
+}
+
+/// Where the slot is in memory, given where the row's first column is.
+Value GpuSlotEmitter::placeIn(Value offset, const GpuSlot &slot,
+                              const Row &row) {
+  if (!row.shift)
+    return addIndex(offset, slot.column);
+  offset = arith::SubIOp::create(builder, loc, offset, row.shift);
+  return arith::AddIOp::create(builder, loc, offset, slot.column);
+}
+
+//===----------------------------------------------------------------------===//
 // Vectors
 //===----------------------------------------------------------------------===//
 
-Value GpuSlotEmitter::valueIn(Node *node, Slot &slot, Row &row) {
+Value GpuSlotEmitter::valueIn(Node *node, GpuSlot &slot, Row &row) {
   if (!program.variesAlongColumns(node)) {
     bool isConstant = node->kind == Node::Kind::Constant;
     return isConstant ? constant(node->value, lanes())
@@ -85,46 +199,86 @@ Value GpuSlotEmitter::valueIn(Node *node, Slot &slot, Row &row) {
       operands.push_back(valueIn(operand, slot, row));
     result = emitOp(*node, operands, lanes());
   } else {
-    result = leafValue(node, slot, row);
+    result = node->kind == Node::Kind::Input ? loadSlot(node, slot, row)
+                                             : columnsOf(slot, row);
   }
   return slot.memo[node] = result;
 }
 
-/// Inputs and indices. What does not exist is read from the row's first column.
-Value GpuSlotEmitter::leafValue(Node *node, Slot &slot, Row &row) {
-  Value column = slot.column;
-  if (node->kind == Node::Kind::Input) {
+/// What does not exist is read from the row's first column.
+Value GpuSlotEmitter::loadSlot(Node *node, GpuSlot &slot, Row &row) {
+  Value &offset = row.offsets[node];
+  if (!offset)
+    offset = rowOffset(node->access, node->operands, row);
+  Value memref = flat[node->access.argument];
+  bool isVector = isVectorAccess(node->access);
+  if (!slot.lanesExist) {
+    Value place = placeIn(offset, slot, row);
     if (slot.mask)
-      column =
-          arith::SelectOp::create(builder, loc, slot.mask, column, index(0));
-    Value &offset = row.offsets[node];
-    if (!offset)
-      offset = rowOffset(node->access, node->operands, row);
-    return loadLanes(flat[node->access.argument], addIndex(offset, column),
-                     node->type, lanes(), isAligned);
+      place = arith::SelectOp::create(builder, loc, slot.mask, place, offset);
+    return loadLanes(memref, place, node->type, lanes(), isVector);
   }
-  if (!lanes())
-    return column;
-  SmallVector<Attribute> steps;
-  for (int64_t lane = 0; lane < lanes(); ++lane)
-    steps.push_back(builder.getIndexAttr(lane));
-  Value step = arith::ConstantOp::create(
-      builder, loc,
-      DenseElementsAttr::get(
-          cast<VectorType>(typeFor(builder.getIndexType(), lanes())), steps));
-  return arith::AddIOp::create(builder, loc, broadcast(column, lanes()), step);
+  Value place = placeIn(offset, slot, row);
+  auto loadEach = [&]() -> Value {
+    Values values;
+    for (int64_t lane = 0; lane < gpu.lanes; ++lane) {
+      Value exists =
+          vector::ExtractOp::create(builder, loc, slot.lanesExist, lane);
+      Value at = arith::AddIOp::create(builder, loc, place, index(lane));
+      at = arith::SelectOp::create(builder, loc, exists, at, offset);
+      values.push_back(memref::LoadOp::create(builder, loc, memref, at));
+    }
+    return fromLanes(values, node->type);
+  };
+  if (!isVector)
+    return loadEach();
+  auto choice = scf::IfOp::create(
+      builder, loc, TypeRange(typeFor(node->type, gpu.lanes)), slot.mask,
+      /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  scf::YieldOp::create(builder, loc,
+                       loadLanes(memref, place, node->type, gpu.lanes, true));
+  builder.setInsertionPointToStart(choice.elseBlock());
+  scf::YieldOp::create(builder, loc, loadEach());
+  return choice.getResult(0);
 }
 
-void GpuSlotEmitter::storeOutput(const Output &output, Slot &slot, Row &row) {
+Value GpuSlotEmitter::masked(Value value, TypedAttr otherwise,
+                             const GpuSlot &slot) {
+  Value mask = slot.lanesExist ? slot.lanesExist : slot.mask;
+  if (!mask)
+    return value;
+  return arith::SelectOp::create(builder, loc, mask, value,
+                                 constant(otherwise, lanes()));
+}
+
+void GpuSlotEmitter::storeOutput(const Output &output, GpuSlot &slot,
+                                 Row &row) {
   Value value = valueIn(output.node, slot, row);
-  Value offset = addIndex(rowOffset(output.access, {}, row), slot.column);
-  auto write = [&] {
-    storeLanes(value, flat[output.access.argument], offset, isAligned);
-  };
-  if (slot.mask)
-    emitIf(slot.mask, write);
-  else
-    write();
+  Value memref = flat[output.access.argument];
+  Value place = placeIn(rowOffset(output.access, {}, row), slot, row);
+  bool isVector = isVectorAccess(output.access);
+  auto storeAll = [&] { storeLanes(value, memref, place, isVector); };
+  if (!slot.mask)
+    return storeAll();
+  if (!slot.lanesExist)
+    return emitIf(slot.mask, storeAll);
+  auto choice = scf::IfOp::create(builder, loc, slot.mask,
+                                  /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  storeAll();
+  builder.setInsertionPointToStart(choice.elseBlock());
+  for (auto [lane, element] : llvm::enumerate(lanesOf(value))) {
+    Value exists =
+        vector::ExtractOp::create(builder, loc, slot.lanesExist, lane);
+    emitIf(exists, [&, lane = int64_t(lane), element = element] {
+      memref::StoreOp::create(
+          builder, loc, element, memref,
+          arith::AddIOp::create(builder, loc, place, index(lane)).getResult());
+    });
+  }
 }
 
 Value GpuSlotEmitter::minIndex(Value a, Value b) {
@@ -135,20 +289,22 @@ Value GpuSlotEmitter::minIndex(Value a, Value b) {
 // Functions
 //===----------------------------------------------------------------------===//
 
-/// e^x by the power of two of the hardware, with what rounding took from the
-/// product with log2(e) multiplied in: without, the error grows with x.
-Value GpuSlotEmitter::exactExp(Value x, int64_t lanes) {
+/// e^x by the power of two of the hardware. The error grows with x, unless what
+/// rounding took from the product with log2(e) is multiplied in.
+Value GpuSlotEmitter::powerOfE(Value x, int64_t lanes) {
   auto number = [&](double value) {
     return constant(builder.getF32FloatAttr(static_cast<float>(value)), lanes);
   };
   constexpr float log2e = 1.44269504088896341f;
   Value high = number(log2e);
-  Value low = number(1.44269504088896341 - double(log2e));
   Value t = arith::MulFOp::create(builder, loc, x, high);
+  Value y = math::Exp2Op::create(builder, loc, t, arith::FastMathFlags::afn);
+  if (!gpu.exactExp)
+    return y;
+  Value low = number(1.44269504088896341 - double(log2e));
   Value negated = arith::NegFOp::create(builder, loc, t);
   Value rest = math::FmaOp::create(builder, loc, x, high, negated);
   rest = math::FmaOp::create(builder, loc, x, low, rest);
-  Value y = math::Exp2Op::create(builder, loc, t, arith::FastMathFlags::afn);
   Value share =
       arith::MulFOp::create(builder, loc, rest, number(0.69314718055994531));
   Value result = math::FmaOp::create(builder, loc, y, share, y);
@@ -192,8 +348,8 @@ static bool isLibraryFunction(const Node &node) {
 Value GpuSlotEmitter::emitOp(const Node &node, ArrayRef<Value> operands,
                              int64_t lanes) {
   if (node.type.isF32()) {
-    if (node.name == "math.exp" && gpu.exactExp)
-      return exactExp(operands[0], lanes);
+    if (node.name == "math.exp")
+      return powerOfE(operands[0], lanes);
     if (node.name == "math.erf" || node.name == "math.log" ||
         node.name == "math.tanh")
       return emitApproximation(node, operands, lanes)[0];

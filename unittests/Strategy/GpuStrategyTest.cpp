@@ -150,3 +150,51 @@ TEST(GpuStrategyTest, HostStrategiesLeaveGpusAlone) {
   EXPECT_EQ(test.strategy("gpu-layout").mismatch(test.kernel(), Target()),
             "it writes code for 'cuda'");
 }
+
+static const char *rowSum = R"(
+kb.kernel @k ins(%x: tensor<4096x8192xf32>) outs(%y: tensor<4096xf32>) {
+  %z = arith.constant 0.0 : f32
+  %f = linalg.fill ins(%z : f32) outs(%y : tensor<4096xf32>) -> tensor<4096xf32>
+  %s = linalg.reduce { arith.addf } ins(%x : tensor<4096x8192xf32>) outs(%f : tensor<4096xf32>) dimensions = [1]
+  kb.yield %s : tensor<4096xf32>
+})";
+
+TEST(GpuRowsTest, DefaultsAreLegalAndTheBestOfTheModel) {
+  GpuTestKernel test(rowSum);
+  const Strategy &rows = test.strategy("gpu-rowwise");
+  ASSERT_EQ(rows.mismatch(test.kernel(), hopper()), "");
+  EXPECT_NE(test.strategy("gpu-elementwise").mismatch(test.kernel(), hopper()),
+            "");
+  SearchSpace space = rows.space(test.kernel(), hopper());
+  Recipe best = space.defaultRecipe();
+  EXPECT_EQ(space.violation(best), "");
+  double least = rows.estimate(test.kernel(), hopper(), best).timeNs;
+  for (const char *name : {"threads", "vectors", "rows"})
+    for (const KnobValue &value : space.find(name)->values) {
+      Recipe changed = best;
+      changed.knobs[name] = value;
+      if (!space.violation(changed).empty())
+        continue;
+      Estimate estimate = rows.estimate(test.kernel(), hopper(), changed);
+      if (estimate.rejection.empty())
+        EXPECT_GE(estimate.timeNs, least) << name;
+    }
+  // One launch, and one for arguments that are not aligned.
+  EXPECT_EQ(test.launches("gpu-rowwise", best), 2);
+}
+
+TEST(GpuRowsTest, TooManyRegistersAreRejected) {
+  std::string source = rowSum;
+  for (size_t at; (at = source.find("8192")) != std::string::npos;)
+    source.replace(at, 4, "65536");
+  GpuTestKernel test(source);
+  const Strategy &rows = test.strategy("gpu-rowwise");
+  Recipe recipe = rows.space(test.kernel(), hopper()).defaultRecipe();
+  EXPECT_EQ(rows.estimate(test.kernel(), hopper(), recipe).rejection, "");
+  recipe.knobs["threads"] = int64_t(512);
+  recipe.knobs["rows"] = int64_t(1);
+  recipe.knobs["cluster"] = int64_t(1);
+  recipe.knobs["vectors"] = int64_t(16);
+  recipe.knobs["lanes"] = int64_t(8);
+  EXPECT_NE(rows.estimate(test.kernel(), hopper(), recipe).rejection, "");
+}

@@ -2,6 +2,8 @@
 
 #include "GpuRowEmitter.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -178,6 +180,48 @@ Value GpuRowEmitter::withinWarp(const Node *node, Value value, int64_t width) {
   return value;
 }
 
+void GpuRowEmitter::clusterBarrier() {
+  NVVM::ClusterArriveOp::create(builder, loc, builder.getUnitAttr());
+  NVVM::ClusterWaitOp::create(builder, loc, builder.getUnitAttr());
+}
+
+/// Combines the words that lanes read of all blocks of a cluster, which are one
+/// a warp in the same place of each block's memory.
+Value GpuRowEmitter::wordOfCluster(const Node *node, Value buffer, Type type) {
+  int64_t warps = gpu.threads / warpThreads, words = warps * gpu.cluster;
+  Type wordType = cast<MemRefType>(buffer.getType()).getElementType();
+  auto pointer = [&](NVVM::NVVMMemorySpace space) {
+    return LLVM::LLVMPointerType::get(builder.getContext(),
+                                      static_cast<unsigned>(space));
+  };
+  Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
+  Value address =
+      memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, buffer);
+  address = arith::IndexCastOp::create(builder, loc, i64, address);
+  Value base = LLVM::IntToPtrOp::create(
+      builder, loc, pointer(NVVM::NVVMMemorySpace::Shared), address);
+  Value place =
+      arith::RemUIOp::create(builder, loc, thread, index(warpThreads));
+  Value result;
+  for (int64_t first = 0; first < words; first += warpThreads) {
+    Value word = arith::RemUIOp::create(
+        builder, loc, addIndex(place, index(first)), index(words));
+    Value rank = arith::DivUIOp::create(builder, loc, word, index(warps));
+    Value warp = arith::RemUIOp::create(builder, loc, word, index(warps));
+    rank = arith::IndexCastOp::create(builder, loc, i32, rank);
+    warp = arith::IndexCastOp::create(builder, loc, i64, warp);
+    Value mine = LLVM::GEPOp::create(builder, loc, base.getType(), wordType,
+                                     base, ArrayRef<LLVM::GEPArg>{warp});
+    Value theirs = NVVM::MapaOp::create(
+        builder, loc, pointer(NVVM::NVVMMemorySpace::SharedCluster), mine,
+        rank);
+    Value value = LLVM::LoadOp::create(builder, loc, wordType, theirs);
+    value = unpacked(builder, loc, value, type);
+    result = result ? combineWide(node, result, value) : value;
+  }
+  return withinWarp(node, result, std::min(words, warpThreads));
+}
+
 GpuRowEmitter::Values GpuRowEmitter::exchange(ArrayRef<const Node *> nodes,
                                               Values values, int64_t group) {
   for (auto [node, value] : llvm::zip(nodes, values))
@@ -186,9 +230,6 @@ GpuRowEmitter::Values GpuRowEmitter::exchange(ArrayRef<const Node *> nodes,
     return values;
   // One value a warp through memory that no other exchange uses.
   int64_t warps = gpu.threads / warpThreads, share = group / warpThreads;
-  Value thread = lane;
-  if (gpu.rows > 1)
-    thread = addIndex(mulIndex(groupRow, index(gpu.group())), lane);
   Value size = index(warpThreads);
   Value warp = arith::DivUIOp::create(builder, loc, thread, size);
   Value place = arith::RemUIOp::create(builder, loc, thread, size);
@@ -204,6 +245,12 @@ GpuRowEmitter::Values GpuRowEmitter::exchange(ArrayRef<const Node *> nodes,
     for (auto [word, buffer] : llvm::zip(words, buffers))
       memref::StoreOp::create(builder, loc, word, buffer, warp);
   });
+  if (gpu.cluster > 1) {
+    clusterBarrier();
+    for (auto [node, value, buffer] : llvm::zip(nodes, values, buffers))
+      value = wordOfCluster(node, buffer, value.getType());
+    return values;
+  }
   barrier();
   // Lanes read the words of the group's warps in turns, and combine them again.
   Value from = arith::RemUIOp::create(builder, loc, place, index(share));

@@ -19,6 +19,7 @@ struct GpuRowOptions {
   int64_t lanes = 8;     ///< neighbouring columns that a thread takes at once
   int64_t threads = 256; ///< of a block
   int64_t rows = 1;      ///< that a block works on side by side
+  int64_t cluster = 1;   ///< blocks that share a row, if `rows` is 1
   int64_t vectors = 4;   ///< of a thread at once
   int64_t minBlocks = 0; ///< that have to fit on a multiprocessor; 0: any
   bool exactExp = false; ///< within 2 ulp also far from 0
@@ -29,7 +30,8 @@ struct GpuRowOptions {
   /// Elementwise sweeps go backwards over what the sweep before read last.
   bool backwards = false;
 
-  int64_t group() const { return threads / rows; }
+  /// Threads of a row.
+  int64_t group() const { return threads * cluster / rows; }
 };
 
 /// Bytes of the widest element that changes along the columns, and of the

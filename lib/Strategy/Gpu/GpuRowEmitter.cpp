@@ -20,7 +20,8 @@ void GpuRowEmitter::emitNest(bool) {
   for (unsigned axis = 0; axis < program.numRowAxes; ++axis)
     rows = mulIndex(rows, extentValue(program.axes[axis]));
   int64_t bytes = gpu.lanes * elementSizes(program).widest;
-  emitLaunch({divideUp(rows, gpu.rows)}, {gpu.threads}, {}, bytes,
+  Value blocks = mulIndex(divideUp(rows, gpu.rows), index(gpu.cluster));
+  emitLaunch({blocks}, {gpu.threads}, {}, bytes,
              [&](Launch &launch) { emitBlock(launch); });
 }
 
@@ -40,9 +41,8 @@ void GpuRowEmitter::emitBlock(Launch &at) {
     rows = rows * program.axes[axis];
     extents.push_back(extentValue(program.axes[axis]));
   }
-  Value thread = at.thread[0], group = index(gpu.group());
-  Value number = at.block[0];
-  lane = thread;
+  Value number = at.block[0], group = index(gpu.group());
+  lane = thread = at.thread[0];
   groupRow = index(0);
   rowExists = nullptr;
   if (gpu.rows > 1) {
@@ -57,10 +57,22 @@ void GpuRowEmitter::emitBlock(Launch &at) {
                         arith::SubIOp::create(builder, loc, count, index(1)));
     }
   }
+  if (gpu.cluster > 1) {
+    launch->setAttr("nvvm.cluster_dim",
+                    builder.getDenseI32ArrayAttr(
+                        {static_cast<int32_t>(gpu.cluster), 1, 1}));
+    Value size = index(gpu.cluster);
+    Value rank = arith::RemUIOp::create(builder, loc, number, size);
+    number = arith::DivUIOp::create(builder, loc, number, size);
+    lane = addIndex(mulIndex(rank, index(gpu.threads)), thread);
+  }
   setUpShifts();
   row = makeRow(digits(number, extents));
   kept.clear();
   emitRow();
+  // Others may still read what a block has left them.
+  if (gpu.cluster > 1)
+    clusterBarrier();
 }
 
 void GpuRowEmitter::emitRow() {
@@ -141,8 +153,9 @@ void GpuRowEmitter::emitFallback() {
         builder, loc, arith::CmpIPredicate::ne, flag,
         arith::ConstantOp::create(builder, loc, builder.getI32IntegerAttr(0)));
   }
+  // One column at a time: its registers are lost to all other rows.
   GpuRowOptions plain = gpu;
-  plain.vectors = 1;
+  plain.lanes = plain.vectors = 1;
   plain.online = false;
   emitIf(isLost, [&] {
     GpuRowEmitter exact(*fallback->program, fallback->plan, options, plain,
@@ -153,12 +166,11 @@ void GpuRowEmitter::emitFallback() {
     exact.launch = launch;
     exact.isRare = true;
     exact.isAligned = isAligned;
+    exact.thread = thread;
     exact.lane = lane;
     exact.groupRow = groupRow;
     exact.rowExists = rowExists;
-    exact.setUpShifts();
     exact.row.coordinates = row.coordinates;
-    exact.row.shift = row.shift;
     exact.builder.setInsertionPoint(builder.getInsertionBlock(),
                                     builder.getInsertionPoint());
     exact.emitRow();

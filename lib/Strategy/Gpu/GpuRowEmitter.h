@@ -47,6 +47,8 @@ private:
   Values exchange(llvm::ArrayRef<const Node *> nodes, Values values,
                   int64_t group);
   Value withinWarp(const Node *node, Value value, int64_t width);
+  Value wordOfCluster(const Node *node, Value buffer, mlir::Type type);
+  void clusterBarrier();
   Value shuffle(Value value, int64_t distance);
   Value combineWide(const Node *node, Value a, Value b);
   /// What reductions of halves and narrow integers add up in.

@@ -107,6 +107,7 @@ static double readings(const GpuRowVariant &variant, const Target &target) {
 /// row, and exchanges, which wait for the slowest warp.
 static double blockSeconds(const GpuRowVariant &variant) {
   constexpr double trip = 8e-7, step = 4e-8, wait = 2e-7, waitPerWarp = 2e-8;
+  constexpr double waitInCluster = 8e-7;
   if (variant.plan.sweeps.empty())
     return 2 * trip;
   const RowProgram &program = *variant.programs.front();
@@ -120,7 +121,9 @@ static double blockSeconds(const GpuRowVariant &variant) {
   double exchange =
       step * std::log2(double(std::min(gpu.group(), warpThreads)));
   if (warps > 1)
-    exchange += wait + waitPerWarp * warps;
+    exchange += wait + waitPerWarp * double(gpu.threads) / warpThreads;
+  if (gpu.cluster > 1)
+    exchange += waitInCluster;
   return trip * (chunks * passes + 1) + exchange * sweeps;
 }
 
@@ -162,7 +165,7 @@ Estimate kernelbrain::strategy::estimateGpuRows(const GpuRowVariant &variant,
   double rows = rowCount(program);
   bool reduces = !variant.plan.sweeps.empty();
   double blocks = std::ceil(
-      reduces ? rows / double(gpu.rows)
+      reduces ? rows * double(gpu.cluster) / double(gpu.rows)
               : rows * columns / double(gpu.threads * gpu.vectors * gpu.lanes));
   double busy = std::min(double(resident), std::ceil(blocks / processors));
   double memory = memorySeconds(
@@ -211,6 +214,7 @@ private:
   void addArithmetic();
   void chooseGeometry();
   bool hasVisibleExp() const;
+  bool mayCluster(int64_t columns) const;
 
   const GpuRowKernel &kernel;
   const Target &target;
@@ -233,6 +237,18 @@ static int64_t widestLanes(const GpuRowKernel &kernel) {
     lanes = std::min(lanes, mayShift ? most : fittingLanes(*program, most));
   }
   return lanes;
+}
+
+/// Clusters of blocks are there since compute capability 9.0. For rows that
+/// leave a block short of registers.
+bool GpuSpaceBuilder::mayCluster(int64_t columns) const {
+  int capability = 0;
+  StringRef chip = target.chip;
+  bool hasClusters =
+      chip.consume_front("sm_") &&
+      !chip.take_while(llvm::isDigit).getAsInteger(10, capability) &&
+      capability >= 90;
+  return hasClusters && program.columns().isStatic() && columns >= 16384;
 }
 
 void GpuSpaceBuilder::addGeometry() {
@@ -270,6 +286,14 @@ void GpuSpaceBuilder::addGeometry() {
       Json::array({"<=", knob("rows"), knob("threads")}));
   // No more threads than vectors, and no more vectors than twice the row.
   Json atOnce = Json::array({"*", knob("threads"), knob("lanes")});
+  if (mayCluster(columns)) {
+    add("cluster", {int64_t(1), int64_t(2), int64_t(4), int64_t(8)}, int64_t(1),
+        "blocks that share a row", /*structural=*/true);
+    space.constraints.push_back(
+        Json::array({"or", Json::array({"==", knob("cluster"), 1}),
+                     Json::array({"==", knob("rows"), 1})}));
+    atOnce = Json::array({"*", knob("cluster"), atOnce});
+  }
   space.constraints.push_back(Json::array(
       {"<", atOnce,
        Json::array({"*", 2 * std::max<int64_t>(columns, 16), knob("rows")})}));
@@ -350,30 +374,36 @@ void GpuSpaceBuilder::addArithmetic() {
 void GpuSpaceBuilder::chooseGeometry() {
   Recipe best = space.defaultRecipe(), recipe = best;
   double least = 0;
-  const Knob *rows = space.find("rows");
+  const Knob *rows = space.find("rows"), *clusters = space.find("cluster");
   std::vector<KnobValue> one{int64_t(1)};
   GpuRowVariant variant(kernel, best);
+  auto consider = [&](int64_t threads, int64_t vectors, int64_t side,
+                      int64_t cluster) {
+    recipe.knobs["threads"] = variant.gpu.threads = threads;
+    recipe.knobs["vectors"] = variant.gpu.vectors = vectors;
+    variant.gpu.rows = side;
+    variant.gpu.cluster = cluster;
+    if (rows)
+      recipe.knobs["rows"] = side;
+    if (clusters)
+      recipe.knobs["cluster"] = cluster;
+    if (!space.violation(recipe).empty())
+      return;
+    if (kernel.reduces)
+      variant.plan = planGpuRows(*variant.programs.front(), variant.gpu);
+    Estimate estimate = estimateGpuRows(variant, target);
+    if (!estimate.rejection.empty() || (least > 0 && estimate.timeNs >= least))
+      return;
+    least = estimate.timeNs;
+    best = recipe;
+  };
+  auto number = [](const KnobValue &value) { return std::get<int64_t>(value); };
   for (const KnobValue &threads : space.find("threads")->values)
     for (const KnobValue &vectors : space.find("vectors")->values)
-      for (const KnobValue &side : rows ? rows->values : one) {
-        recipe.knobs["threads"] = threads;
-        recipe.knobs["vectors"] = vectors;
-        if (rows)
-          recipe.knobs["rows"] = side;
-        if (!space.violation(recipe).empty())
-          continue;
-        variant.gpu.threads = std::get<int64_t>(threads);
-        variant.gpu.vectors = std::get<int64_t>(vectors);
-        variant.gpu.rows = std::get<int64_t>(side);
-        if (kernel.reduces)
-          variant.plan = planGpuRows(*variant.programs.front(), variant.gpu);
-        Estimate estimate = estimateGpuRows(variant, target);
-        if (!estimate.rejection.empty() ||
-            (least > 0 && estimate.timeNs >= least))
-          continue;
-        least = estimate.timeNs;
-        best = recipe;
-      }
+      for (const KnobValue &side : rows ? rows->values : one)
+        for (const KnobValue &cluster : clusters ? clusters->values : one)
+          consider(number(threads), number(vectors), number(side),
+                   number(cluster));
   for (Knob &decided : space.knobs)
     decided.otherwise = best.knobs[decided.name];
 }

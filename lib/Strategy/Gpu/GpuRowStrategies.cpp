@@ -76,6 +76,7 @@ GpuRowVariant::GpuRowVariant(const GpuRowKernel &kernel, const Recipe &recipe) {
   gpu.lanes = integerKnob(recipe, "lanes", 1);
   gpu.threads = integerKnob(recipe, "threads", 256);
   gpu.rows = integerKnob(recipe, "rows", 1);
+  gpu.cluster = integerKnob(recipe, "cluster", 1);
   gpu.vectors = integerKnob(recipe, "vectors", 1);
   gpu.minBlocks = integerKnob(recipe, "min_blocks", 0);
   gpu.exactExp = textKnob(recipe, "exp") == "exact";
@@ -176,6 +177,7 @@ FailureOr<Instance> GpuRowStrategy::instantiate(kb::KernelOp kernel,
   instance.features = Json{{"strategy", name},
                            {"threads", variant.gpu.threads},
                            {"rows", variant.gpu.rows},
+                           {"cluster", variant.gpu.cluster},
                            {"vectors", variant.gpu.vectors},
                            {"lanes", variant.gpu.lanes},
                            {"sweeps", variant.plan.sweeps.size()},

@@ -165,7 +165,23 @@ uint64_t CudaDevice::allocateEnd(int64_t bytes) {
               !driver.MemMap(begin + unit, room, 0, handle, 0) &&
               !driver.MemSetAccess(begin + unit, room, &access, 1);
   driver.MemRelease(handle); // it lives as long as it is mapped
+  if (done)
+    allocations.push_back({begin, room + 2 * unit, unit});
   return done ? begin + unit + room : 0;
+}
+
+void CudaDevice::release(void *memory) {
+  auto address = reinterpret_cast<uint64_t>(memory);
+  auto found =
+      std::find_if(allocations.begin(), allocations.end(),
+                   [&](const Allocation &allocation) {
+                     return address - allocation.begin < allocation.bytes;
+                   });
+  if (found == allocations.end())
+    return;
+  driver.MemUnmap(found->begin + found->unit, found->bytes - 2 * found->unit);
+  driver.MemAddressFree(found->begin, found->bytes);
+  allocations.erase(found);
 }
 
 Status CudaDevice::mirror(char *base, const std::vector<int64_t> &forbidden) {

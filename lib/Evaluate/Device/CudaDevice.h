@@ -54,8 +54,9 @@ public:
   int32_t poison(int64_t offset, int64_t bytes, int value);
 
   /// Memory that ends, within 256 bytes, where nothing is accessible; null:
-  /// there is not so much. It lives as long as the process.
+  /// there is not so much.
   void *allocate(int64_t bytes);
+  void release(void *memory);
   /// Fills device memory in stream order.
   int32_t fill(void *memory, int value, int64_t bytes);
   int32_t synchronize();
@@ -91,6 +92,11 @@ private:
     int64_t begin, end; ///< offsets in the shared buffers
     uint64_t base;      ///< what offset 0 would be
   };
+  /// Address space, with memory in all of it but a unit on each side.
+  struct Allocation {
+    uint64_t begin;
+    size_t bytes, unit;
+  };
   const Mirror *find(int64_t offset) const;
   /// Cuts [begin, end) to what is mirrored; null: nothing is.
   const Mirror *clip(int64_t &begin, int64_t &end) const;
@@ -102,6 +108,7 @@ private:
   bool emulated = false;
   char *host = nullptr;
   std::vector<Mirror> mirrors;
+  std::vector<Allocation> allocations;
   uint64_t flushMemory = 0;
   size_t flushBytes = 0;
 };

@@ -166,7 +166,11 @@ Json Runner::load(const Json &request) {
   slots[slot].library = library;
   slots[slot].invoke =
       reinterpret_cast<int32_t (*)(void **)>(::dlsym(library, "kb_invoke"));
-  slots[slot].onDevice = takesDevicePointers(manifest);
+  bool onDevice = takesDevicePointers(manifest);
+  // A workspace of the other memory is of no use.
+  if (slots[slot].onDevice != onDevice)
+    workspaceBytes[slot] = 0;
+  slots[slot].onDevice = onDevice;
   if (slots[slot].onDevice && !device)
     return failed("'" + path + "' is for a GPU, which is not in use");
   return {{"type", "loaded"}, {"manifest", std::string(manifest)}};
@@ -182,6 +186,7 @@ Result<Runner::Loaded *> Runner::loaded(size_t slot) {
 /// and follows another one.
 bool Runner::allocateWorkspace(size_t slot, int64_t size) {
   if (slots[slot].onDevice) {
+    device->release(workspaces[slot]);
     workspaces[slot] = device->allocate(size);
     workspaceBytes[slot] = size;
     return workspaces[slot];

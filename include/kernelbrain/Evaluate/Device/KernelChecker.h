@@ -66,7 +66,7 @@ private:
   std::vector<std::unique_ptr<Lane>> lanes; ///< the first one times
   std::optional<RunnerProcess> profiler;    ///< CUPTI would disturb timings
   std::string countersRefused;
-  int profileFaults = 0; ///< in a row
+  int profileFaults = 0;                ///< in a row
   std::map<uint64_t, Profile> profiles; ///< by hash of the artifact's bytes
 };
 

@@ -38,16 +38,11 @@ struct LandlockRules {
 } // namespace
 
 /// What the CUDA driver reads once it runs.
-static constexpr const char *driverReads[] = {"/proc/self",
-                                              "/proc/driver/nvidia",
-                                              "/proc/devices",
-                                              "/proc/cpuinfo",
-                                              "/proc/meminfo",
-                                              "/proc/sys/vm",
-                                              "/sys",
-                                              "/etc",
-                                              "/usr/share/nvidia",
-                                              "/usr/local/cuda"};
+static constexpr const char *driverReads[] = {
+    "/proc/self",     "/proc/driver/nvidia", "/proc/devices",
+    "/proc/cpuinfo",  "/proc/meminfo",       "/proc/sys/vm",
+    "/sys",           "/etc/nvidia",         "/usr/share/nvidia",
+    "/usr/local/cuda"};
 
 /// NVIDIA's character devices.
 static std::vector<std::string> gpuDevices() {

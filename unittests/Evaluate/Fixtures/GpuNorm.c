@@ -127,7 +127,7 @@ __attribute__((visibility("default"))) int32_t kb_invoke(void **words) {
 #elif defined(DOES_NOTHING)
   return 0;
 #elif defined(OPENS_FILE)
-  if (open("/root/.profile", O_RDONLY) < 0 &&
+  if (open("/etc/passwd", O_RDONLY) < 0 &&
       open("/tmp/kb-file", O_RDWR | O_CREAT, 0600) < 0)
     return 9;
 #elif defined(OPENS_SOCKET)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Kills kb-opt, its compile server, its worker or its runner at random moments of a search.
 
-    kill.py KB_OPT INPUT FOLDER ROUNDS [SEED]
+    kill.py KB_OPT INPUT FOLDER ROUNDS [SEED [OPTIONS]]
 
 After each kill: kb-opt must end by itself with a valid module unless it was the victim; then the same command must
 resume and finish. No journaled trial may be lost, and no child may outlive its kb-opt. Prints one line a round.
@@ -59,7 +59,8 @@ def trials(store):
 
 
 def start(kb_opt, source, store, seed, output):
-    return subprocess.Popen([kb_opt, source, "--kb-optimize=" + OPTIONS % (seed, store), "-o", output],
+    options = OPTIONS % (seed, store) + " " + " ".join(sys.argv[6:])
+    return subprocess.Popen([kb_opt, source, "--kb-optimize=" + options, "-o", output],
                             stderr=subprocess.PIPE, start_new_session=True)
 
 

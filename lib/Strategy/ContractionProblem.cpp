@@ -287,8 +287,9 @@ kernelbrain::strategy::analyzeContraction(kb::KernelOp kernel,
                                           const Target &target) {
   ContractionProblem problem;
   problem.numerics = numericsOf(kernel);
-  auto imported =
-      importRowProgram(kernel, problem.mismatch, VectorsAlong::Anything);
+  auto imported = importRowProgram(kernel, problem.mismatch,
+                                   target.isCuda() ? VectorsAlong::Windows
+                                                   : VectorsAlong::Anything);
   if (!imported)
     return problem;
   problem.mismatch.clear();

@@ -57,9 +57,13 @@ static void printAccess(raw_ostream &os, const Access &access) {
     os << '+' << access.offset;
   for (const Extent &stride : access.dynamicStrides)
     printExtent(os << "+?*", stride);
-  for (const Clamp &clamp : access.clamps)
+  for (const Clamp &clamp : access.clamps) {
     os << " clamp(" << clamp.constant << "+" << clamp.scale << "*a"
-       << clamp.axis << "<" << clamp.extent << ")*" << clamp.stride;
+       << clamp.axis;
+    for (auto [axis, scale] : clamp.also)
+      os << "+" << scale << "*a" << axis;
+    os << "<" << clamp.extent << ")*" << clamp.stride;
+  }
 }
 
 static void printNode(raw_ostream &os, const Node &node) {
@@ -261,6 +265,13 @@ bool RowProgram::hasReduction() const {
   return llvm::any_of(live(), [](Node *node) { return node->isReduction(); });
 }
 
+Extent RowProgram::reducedExtent() const {
+  Extent all;
+  for (const Extent &axis : ArrayRef(axes).drop_front(numRowAxes))
+    all = all * axis;
+  return all;
+}
+
 void RowProgram::collapseAxes() {
   SmallVector<Access *> accesses;
   uint64_t indexed = 0;
@@ -269,8 +280,11 @@ void RowProgram::collapseAxes() {
       accesses.push_back(&node->access);
     if (node->kind == Node::Kind::Index)
       indexed |= uint64_t(1) << node->axis;
-    for (const Clamp &clamp : node->access.clamps)
+    for (const Clamp &clamp : node->access.clamps) {
       indexed |= uint64_t(1) << clamp.axis;
+      for (auto [axis, scale] : clamp.also)
+        indexed |= uint64_t(1) << axis;
+    }
   }
   for (Output &output : outputs)
     accesses.push_back(&output.access);
@@ -307,8 +321,11 @@ void RowProgram::collapseAxes() {
   };
   for (Access *access : accesses) {
     compact(access->strides);
-    for (Clamp &clamp : access->clamps)
+    for (Clamp &clamp : access->clamps) {
       clamp.axis = newIndex[clamp.axis];
+      for (auto &[axis, scale] : clamp.also)
+        axis = newIndex[axis];
+    }
   }
   compact(axes);
   numRowAxes = rows;

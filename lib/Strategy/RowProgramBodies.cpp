@@ -95,7 +95,7 @@ Node *RowProgramImporter::evaluateOperand(Body &body, OpOperand &operand) {
   return evaluate(operand.get(), coordinates);
 }
 
-/// Sums only where all parts but one are constants.
+/// Sums of several axes for Windows alone.
 std::optional<Coordinate>
 RowProgramImporter::coordinateOf(AffineExpr expression, const Body &body) {
   if (auto dim = dyn_cast<AffineDimExpr>(expression))
@@ -106,7 +106,8 @@ RowProgramImporter::coordinateOf(AffineExpr expression, const Body &body) {
     return coordinate;
   }
   auto binary = dyn_cast<AffineBinaryOpExpr>(expression);
-  if (!binary || !windows)
+  bool canAdd = along == VectorsAlong::Windows;
+  if (!binary || !(windows || canAdd))
     return std::nullopt;
   std::optional<Coordinate> a = coordinateOf(binary.getLHS(), body);
   std::optional<Coordinate> b = coordinateOf(binary.getRHS(), body);
@@ -117,8 +118,17 @@ RowProgramImporter::coordinateOf(AffineExpr expression, const Body &body) {
   };
   if (isConstant(*a))
     std::swap(a, b);
-  if (!isConstant(*b))
-    return std::nullopt;
+  if (!isConstant(*b)) {
+    bool isSum = canAdd && expression.getKind() == AffineExprKind::Add &&
+                 !a->node && !b->node && a->axes.size() == 1 &&
+                 b->axes.size() == 1;
+    if (!isSum)
+      return std::nullopt;
+    a->constant += b->constant;
+    a->also.append(b->also);
+    a->also.push_back({b->axes.front(), b->scale});
+    return a;
+  }
   if (expression.getKind() == AffineExprKind::Add)
     return shifted(*a, b->constant, 1);
   if (expression.getKind() == AffineExprKind::Mul && b->constant > 0)
@@ -205,6 +215,12 @@ Node *RowProgramImporter::indexNode(const Coordinate &coordinate) {
     index = program.op(
         "arith.muli", type,
         {index, program.constant(builder.getIndexAttr(coordinate.scale))});
+  for (auto [axis, scale] : coordinate.also)
+    index = program.op(
+        "arith.addi", type,
+        {index, program.op("arith.muli", type,
+                           {program.index(axis),
+                            program.constant(builder.getIndexAttr(scale))})});
   return coordinate.constant ? program.op("arith.addi", type, {index, constant})
                              : index;
 }

@@ -24,6 +24,8 @@ static std::string encode(const Coordinates &coordinates) {
   for (const Coordinate &coordinate : coordinates) {
     for (unsigned axis : coordinate.axes)
       os << 'a' << axis;
+    for (auto [axis, scale] : coordinate.also)
+      os << 's' << axis << '*' << scale;
     if (coordinate.node)
       os << 'n' << coordinate.node->id;
     os << '*' << coordinate.scale << '+' << coordinate.constant << ',';
@@ -61,7 +63,8 @@ bool RowProgramImporter::split(const Coordinate &coordinate,
       rest.constant /= extent;
       continue;
     }
-    if (rest.node || rest.scale != 1 || extent < 0 || rest.constant % extent)
+    if (rest.node || !rest.also.empty() || rest.scale != 1 || extent < 0 ||
+        rest.constant % extent)
       return fail(cutsOtherwise);
     rest.constant /= extent;
     int64_t product = 1;
@@ -97,7 +100,7 @@ bool RowProgramImporter::join(ArrayRef<Coordinate> parts,
     const Coordinate &part = parts[dim];
     if (extents[dim] == 1)
       continue;
-    if (part.node || part.scale != 1)
+    if (part.node || !part.also.empty() || part.scale != 1)
       return fail("a reshape joins a computed index");
     if (part.constant && inner < 0)
       return fail("a constant index into a dynamic dimension");
@@ -238,16 +241,21 @@ bool RowProgramImporter::makeAccess(unsigned argument,
       access.strides[axis] = inner;
       inner = inner * program.axes[axis];
     }
-    std::optional<int64_t> points = pointsOf(coordinate);
-    bool isPart =
-        points && shape[dim] >= 0 && coordinate.constant >= 0 &&
-        coordinate.constant + coordinate.scale * (*points - 1) < shape[dim];
+    for (auto [axis, scale] : coordinate.also) {
+      if (!access.strides[axis].isZero())
+        return fail("a diagonal is read");
+      access.strides[axis] = stride * Extent{scale, {}};
+    }
+    std::optional<int64_t> last = lastOf(coordinate);
+    bool isPart = last && shape[dim] >= 0 && coordinate.constant >= 0 &&
+                  *last < shape[dim];
     bool isWhole = !coordinate.isShifted() && inner == stride * extent;
-    bool canClamp = windows && stride.isStatic() && shape[dim] >= 0 &&
-                    coordinate.axes.size() == 1;
-    if (!coordinate.node && !isPart && !isWhole && canClamp)
+    bool isClamped =
+        canClamp(coordinate) && stride.isStatic() && shape[dim] >= 0;
+    if (!coordinate.node && !isPart && !isWhole && isClamped)
       access.clamps.push_back({coordinate.axes.front(), coordinate.scale,
-                               coordinate.constant, shape[dim], stride.factor});
+                               coordinate.constant, shape[dim], stride.factor,
+                               coordinate.also});
     else if (!coordinate.node && !isPart && !isWhole)
       return fail("an argument's extent differs from the loop's");
     stride = stride * extent;

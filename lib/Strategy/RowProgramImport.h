@@ -14,15 +14,21 @@
 namespace kernelbrain::strategy {
 
 /// Where along one dimension of a tensor: a computed index, or
-/// `constant + scale * (a mixed-radix number of axes)`.
+/// `constant + scale * (a mixed-radix number of axes)` plus further axes, each
+/// with a scale of its own.
 struct Coordinate {
   llvm::SmallVector<unsigned, 2> axes;
+  llvm::SmallVector<std::pair<unsigned, int64_t>, 0> also;
   Node *node = nullptr;
   int64_t constant = 0;
   int64_t scale = 1;
 
-  bool isZero() const { return axes.empty() && !node && constant == 0; }
-  bool isShifted() const { return constant != 0 || scale != 1; }
+  bool isZero() const {
+    return axes.empty() && also.empty() && !node && constant == 0;
+  }
+  bool isShifted() const {
+    return constant != 0 || scale != 1 || !also.empty();
+  }
 };
 using Coordinates = llvm::SmallVector<Coordinate, 4>;
 
@@ -80,6 +86,9 @@ private:
 
   Node *fail(const llvm::Twine &why);
 
+  bool isAnything() const {
+    return along == VectorsAlong::Anything || along == VectorsAlong::Windows;
+  }
   bool setUpShapes();
   bool setUpAxes();
   bool addAxes(llvm::SmallVector<int64_t> rows,
@@ -122,6 +131,12 @@ private:
   std::optional<Coordinate> coordinateOf(mlir::AffineExpr expression,
                                          const Body &body);
   std::optional<int64_t> pointsOf(const Coordinate &coordinate) const;
+  /// The largest value that it takes; nothing if that is dynamic.
+  std::optional<int64_t> lastOf(const Coordinate &coordinate) const;
+  bool canClamp(const Coordinate &coordinate) const {
+    return (windows || along == VectorsAlong::Windows) &&
+           coordinate.axes.size() == 1;
+  }
   Coordinate shifted(const Coordinate &coordinate, int64_t offset,
                      int64_t scale);
   Node *makeInput(unsigned argument, const Coordinates &coordinates);

@@ -37,6 +37,20 @@ RowProgramImporter::pointsOf(const Coordinate &coordinate) const {
   return points;
 }
 
+std::optional<int64_t>
+RowProgramImporter::lastOf(const Coordinate &coordinate) const {
+  std::optional<int64_t> points = pointsOf(coordinate);
+  if (!points)
+    return std::nullopt;
+  int64_t last = coordinate.constant + coordinate.scale * (*points - 1);
+  for (auto [axis, scale] : coordinate.also) {
+    if (!program.axes[axis].isStatic() || program.axes[axis].factor < 0)
+      return std::nullopt;
+    last += scale * (program.axes[axis].factor - 1);
+  }
+  return last;
+}
+
 /// offset + scale * coordinate
 Coordinate RowProgramImporter::shifted(const Coordinate &coordinate,
                                        int64_t offset, int64_t scale) {
@@ -44,6 +58,8 @@ Coordinate RowProgramImporter::shifted(const Coordinate &coordinate,
   if (!coordinate.node) {
     result.constant = offset + scale * coordinate.constant;
     result.scale *= scale;
+    for (auto &[axis, factor] : result.also)
+      factor *= scale;
     return result;
   }
   Builder builder(program.getContext());
@@ -66,12 +82,20 @@ std::optional<bool> RowProgramImporter::isInside(const Coordinate &coordinate,
     fail("a computed or dynamic place is cut");
     return std::nullopt;
   }
-  int64_t first = coordinate.constant;
-  int64_t last = first + coordinate.scale * (*points - 1);
+  std::optional<int64_t> end = lastOf(coordinate);
+  if (!end) {
+    fail("a computed or dynamic place is cut");
+    return std::nullopt;
+  }
+  int64_t first = coordinate.constant, last = *end;
   if (last < low || first >= high)
     return false;
   if (first >= low && last < high)
     return true;
+  if (coordinate.axes.empty() || !coordinate.also.empty()) {
+    fail("a loop runs over parts of different tensors");
+    return std::nullopt;
+  }
   int64_t boundary = first < low ? low : high;
   int64_t at = llvm::divideCeil(boundary - first, coordinate.scale);
   unsigned outermost = coordinate.axes.front();
@@ -211,7 +235,7 @@ Node *RowProgramImporter::evaluatePad(tensor::PadOp op,
     std::optional<Cut> before = cut;
     std::string reasonBefore = reason;
     std::optional<bool> inside = isInside(coordinate, low, low + shape[dim]);
-    bool canChoose = windows && !inside && coordinate.axes.size() == 1;
+    bool canChoose = !inside && canClamp(coordinate);
     if (canChoose) {
       cut = before;
       reason = reasonBefore;

@@ -55,7 +55,7 @@ bool RowProgramImporter::setUpAxes() {
     auto parallel = wideLoops(op, utils::IteratorType::parallel);
     auto reduced = wideLoops(op, utils::IteratorType::reduction);
     if (!reduced.empty()) {
-      bool isOther = parallel != rows && along != VectorsAlong::Anything;
+      bool isOther = parallel != rows && !isAnything();
       if (reduces && (isOther || reduced != columns))
         return fail("two reductions run over different spaces");
       reduces = true;
@@ -68,7 +68,7 @@ bool RowProgramImporter::setUpAxes() {
         columns = parallel;
     }
   }
-  if (along == VectorsAlong::Anything) {
+  if (isAnything()) {
     if (!reduces)
       return fail("it reduces nothing");
     auto shape = program.shapes[program.numInputs];
@@ -285,7 +285,7 @@ bool RowProgramImporter::chooseVectorAxis() {
 bool RowProgramImporter::validate() {
   if (!validateStarts())
     return false;
-  if (along == VectorsAlong::Anything)
+  if (isAnything())
     return llvm::all_of(program.live(), [&](const Node *node) {
       return validateType(node->type);
     });

@@ -238,7 +238,7 @@ static bool isPlainSum(const Node *node) {
 
 static std::optional<Moments> matchMoments(const RowProgram &program,
                                            Node *squares) {
-  if (!program.columns().isStatic() || !isPlainSum(squares))
+  if (!program.reducedExtent().isStatic() || !isPlainSum(squares))
     return std::nullopt;
   Node *square = squares->operands[0];
   if (!square->isOp("arith.mulf") || square->operands[0] != square->operands[1])
@@ -253,8 +253,16 @@ static std::optional<Moments> matchMoments(const RowProgram &program,
   found.inverse = found.mean->operands[1];
   std::optional<double> inverse = constantValue(found.inverse);
   bool isMean = isPlainSum(sum) && sum->operands[0] == found.x && inverse &&
-                std::abs(*inverse * program.columns().factor - 1) < 1e-6;
+                std::abs(*inverse * program.reducedExtent().factor - 1) < 1e-6;
   return isMean ? std::optional<Moments>(found) : std::nullopt;
+}
+
+/// Where the element `column` of a reduction lies along a column axis.
+static int64_t placeAlong(const RowProgram &program, unsigned axis,
+                          int64_t column) {
+  for (unsigned inner = axis + 1; inner < program.axes.size(); ++inner)
+    column /= program.axes[inner].factor;
+  return column % program.axes[axis].factor;
 }
 
 /// The expression `node` at one column, in `program`.
@@ -269,11 +277,17 @@ static Node *atColumn(RowProgram &program, Node *node, int64_t column,
     operands.push_back(atColumn(program, operand, column, known));
   Node *made = nullptr;
   if (node->kind == Node::Kind::Index) {
-    made = program.constant(Builder(program.getContext()).getIndexAttr(column));
+    made = program.constant(
+        Builder(program.getContext())
+            .getIndexAttr(placeAlong(program, node->axis, column)));
   } else if (node->kind == Node::Kind::Input) {
     Access access = node->access;
-    access.offset += column * access.strides.back().factor;
-    access.strides.back() = Extent{0, {}};
+    for (unsigned axis = program.numRowAxes; axis < program.axes.size();
+         ++axis) {
+      access.offset +=
+          placeAlong(program, axis, column) * access.strides[axis].factor;
+      access.strides[axis] = Extent{0, {}};
+    }
     made = program.input(access, operands, node->type);
   } else {
     made = program.remake(*node, operands);
@@ -307,7 +321,7 @@ static Node *medianOfThree(RowProgram &program, Node *a, Node *b, Node *c) {
 /// makes their deviations exact: equal deviations round alike, and such errors
 /// add up.
 static Node *sampleCenter(RowProgram &program, Node *x) {
-  int64_t columns = program.columns().factor;
+  int64_t columns = program.reducedExtent().factor;
   SmallVector<Node *> values;
   int64_t samples = columns >= 9 ? 9 : columns >= 3 ? 3 : 1;
   for (int64_t sample = 0; sample < samples; ++sample) {

@@ -143,6 +143,54 @@ TEST(GpuStrategyTest, ReadsScans) {
   EXPECT_EQ(reason, "a loop writes something else than what it carries");
 }
 
+static std::string pooling(int64_t window) {
+  std::string source = R"(
+kb.kernel @k ins(%x: tensor<2x3x32x32xf32>) outs(%y: tensor<2x3x32x32xf32>) {
+  %z = arith.constant 0.0 : f32
+  %p = tensor.pad %x low[0, 0, 1, 1] high[0, 0, HIGH, HIGH] {
+  ^bb0(%a: index, %b: index, %c: index, %d: index):
+    tensor.yield %z : f32
+  } : tensor<2x3x32x32xf32> to tensor<2x3xSIZExSIZExf32>
+  %w = tensor.empty() : tensor<WxWxf32>
+  %f = linalg.fill ins(%z : f32) outs(%y : tensor<2x3x32x32xf32>) -> tensor<2x3x32x32xf32>
+  %s = linalg.pooling_nchw_sum {dilations = dense<1> : vector<2xi64>, strides = dense<1> : vector<2xi64>}
+    ins(%p, %w : tensor<2x3xSIZExSIZExf32>, tensor<WxWxf32>) outs(%f : tensor<2x3x32x32xf32>) -> tensor<2x3x32x32xf32>
+  kb.yield %s : tensor<2x3x32x32xf32>
+})";
+  auto replace = [&](const std::string &name, int64_t value) {
+    for (size_t at; (at = source.find(name)) != std::string::npos;)
+      source.replace(at, name.size(), std::to_string(value));
+  };
+  replace("HIGH", window - 2);
+  replace("SIZE", 31 + window);
+  replace("W", window);
+  return source;
+}
+
+TEST(GpuStrategyTest, WritesWindowsOut) {
+  GpuTestKernel test(pooling(3));
+  std::string reason;
+  auto pieces = importPieces(test.kernel(), reason, /*windows=*/true);
+  ASSERT_EQ(pieces.size(), 1u) << reason;
+  EXPECT_FALSE(pieces[0]->hasReduction());
+  unsigned inputs = 0, clamped = 0;
+  for (const Node *node : pieces[0]->live())
+    if (node->kind == Node::Kind::Input) {
+      ++inputs;
+      clamped += !node->access.clamps.empty();
+    }
+  EXPECT_EQ(inputs, 9u);
+  EXPECT_EQ(clamped, 8u); // all but the middle
+  // Without windows there are reductions, which pieces do not have.
+  EXPECT_TRUE(importPieces(test.kernel(), reason).empty());
+}
+
+TEST(GpuStrategyTest, LeavesLargeWindowsAlone) {
+  GpuTestKernel test(pooling(9));
+  EXPECT_EQ(test.strategy("gpu-layout").mismatch(test.kernel(), hopper()),
+            "it reduces over more than a small window");
+}
+
 TEST(GpuStrategyTest, HostStrategiesLeaveGpusAlone) {
   GpuTestKernel test(transpose);
   EXPECT_EQ(test.strategy("layout").mismatch(test.kernel(), hopper()),

@@ -41,11 +41,13 @@ struct Extent {
 Extent operator*(const Extent &a, const Extent &b);
 
 /// A dimension that is `stride` elements apart and read at
-/// `constant + scale * axis`, which may lie outside of [0, extent). What is
-/// read there is not used; it has to be a place inside.
+/// `constant + scale * axis` plus further axes with their scales, which may lie
+/// outside of [0, extent). What is read there is not used; it has to be a place
+/// inside.
 struct Clamp {
   unsigned axis = 0;
   int64_t scale = 1, constant = 0, extent = 1, stride = 1;
+  llvm::SmallVector<std::pair<unsigned, int64_t>, 0> also;
 };
 
 /// Which element of an argument an expression touches: a dot product of
@@ -172,6 +174,8 @@ public:
   const std::vector<std::unique_ptr<Node>> &nodes() const { return pool; }
   mlir::MLIRContext *getContext() const { return context; }
   const Extent &columns() const { return axes.back(); }
+  /// Elements of a reduction: along all axes of columns.
+  Extent reducedExtent() const;
   uint64_t rowMask() const { return (uint64_t(1) << numRowAxes) - 1; }
   bool variesAlongColumns(const Node *node) const {
     return node->varies & ~rowMask();
@@ -222,10 +226,11 @@ std::optional<double> constantValue(const Node *node);
 
 /// Where vectors may lie: along the columns (the last axis), or along a row
 /// axis, across the reductions. AllColumns: along the columns, of which there
-/// may be several axes. Anything: the program's user looks for itself;
-/// arguments have any strides, row axes are dimensions of the first result, and
-/// there may be several column axes.
-enum class VectorsAlong { Columns, AllColumns, Rows, Anything };
+/// may be several axes. Windows: as Anything, and places may be sums of two
+/// axes, accesses may have clamps. Anything: the program's user looks for
+/// itself; arguments have any strides, row axes are dimensions of the first
+/// result, and there may be several column axes.
+enum class VectorsAlong { Columns, AllColumns, Rows, Anything, Windows };
 
 /// Reads the body of a kernel. On failure returns null and says why in
 /// `reason`, as one clause.

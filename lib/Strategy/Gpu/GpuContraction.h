@@ -22,6 +22,8 @@ struct GpuContractionOptions {
   bool tensor = false;           ///< on tensor cores
   bool fastMath = true;
 
+  /// A thread's columns lie in groups of this many.
+  int64_t group() const { return std::min<int64_t>(columns, 4); }
   int64_t threads() const {
     return tileRows / rows * (tileColumns / columns) * (tensor ? 32 : 1);
   }
@@ -82,6 +84,8 @@ private:
   void finishLanes(Value row, Value column, llvm::ArrayRef<Value> sums);
   Value extentAt(std::optional<unsigned> axis);
 
+  Value clampedOffset(const Access &access, llvm::ArrayRef<Value> at,
+                      llvm::ArrayRef<Value> operands);
   Value evaluate(Node *node, llvm::ArrayRef<Value> coordinates,
                  std::optional<unsigned> along, int64_t lanes, Memo &memo);
 

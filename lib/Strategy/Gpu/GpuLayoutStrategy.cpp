@@ -36,7 +36,7 @@ public:
 
 private:
   // Bump the number with every change of the code or of the knobs.
-  std::string version = contentHash("gpu-layout 1");
+  std::string version = contentHash("gpu-layout 2");
 };
 } // namespace
 
@@ -123,7 +123,9 @@ static Estimate priceOf(const RowProgram &program,
   std::map<unsigned, unsigned> uses;
   bool overlaps = false;
   for (const Node *node : program.live()) {
-    work += node->kind != Node::Kind::Constant;
+    // Places and conditions are shared by neighbours.
+    work += node->kind != Node::Kind::Constant && !node->type.isIndex() &&
+            !node->type.isInteger(1);
     if (node->kind != Node::Kind::Input || !program.variesAlongVectors(node))
       continue;
     overlaps |= uses[node->access.argument]++ > 0;
@@ -153,9 +155,9 @@ static Estimate priceOf(const RowProgram &program,
   estimate.boundNs = target.leastNs(touchedBytes(program, /*outputs=*/false) +
                                     points * outputBytes);
   double narrow = double(plan.vector) * outputBytes;
-  double compute = points * work /
-                   (double(target.gpu->multiprocessors) * 64 * target.clockHz) *
-                   1e9;
+  double compute =
+      points * work /
+      (double(target.gpu->multiprocessors) * 128 * target.clockHz) * 1e9;
   double transfer = gpuTransferNs(target, shape, bytes) *
                     (narrow < 16 ? 1 + 0.3 * (16 / narrow - 1) / 7 : 1) *
                     (1 + 0.3 * scattered);

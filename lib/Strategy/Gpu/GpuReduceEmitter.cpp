@@ -3,6 +3,7 @@
 #include "GpuReduceEmitter.h"
 #include "../ColumnEmitter.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -13,27 +14,16 @@ using namespace mlir;
 using namespace kernelbrain::strategy;
 using namespace kernelbrain;
 
-/// Where the partial results of a reduction begin in the workspace.
-static constexpr int64_t partialAlignment = 256;
-
 bool kernelbrain::strategy::isAlongReduction(const RowProgram &program) {
   return program.vectorAxis >= program.numRowAxes;
 }
 
-Extent kernelbrain::strategy::reducedExtent(const RowProgram &program) {
-  Extent all;
-  for (const Extent &axis :
-       ArrayRef(program.axes).drop_front(program.numRowAxes))
-    all = all * axis;
-  return all;
-}
-
-static int64_t rowExtent(const RowProgram &program) {
+int64_t kernelbrain::strategy::rowExtent(const RowProgram &program) {
   return isAlongReduction(program) ? 1
                                    : program.axes[program.vectorAxis].factor;
 }
 
-static int64_t outerPoints(const RowProgram &program) {
+int64_t kernelbrain::strategy::outerPoints(const RowProgram &program) {
   int64_t points = 1;
   for (unsigned axis = 0; axis < program.numRowAxes; ++axis)
     if (axis != program.vectorAxis)
@@ -49,7 +39,8 @@ int64_t kernelbrain::strategy::stripsOf(const RowProgram &program,
                                 options.lanes * options.vector);
 }
 
-static std::vector<const Node *> reductionsOf(const RowPlan &plan) {
+std::vector<const Node *>
+kernelbrain::strategy::reductionsOf(const RowPlan &plan) {
   std::vector<const Node *> all;
   for (const Sweep &sweep : plan.sweeps)
     all.insert(all.end(), sweep.reductions.begin(), sweep.reductions.end());
@@ -92,9 +83,14 @@ GpuReduceEmitter::GpuReduceEmitter(const RowProgram &program,
                                    const RowPlan &plan,
                                    const RowOptions &options,
                                    const GpuReduceOptions &reduce,
+                                   const GpuReduceFallback *fallback,
                                    kb::KernelOp kernel, ModuleOp module)
     : GpuEmitter(program, options, kernel, module), plan(plan), reduce(reduce),
       along(isAlongReduction(program)), vectorNode(program.nodes().size()) {
+  if (!program.guards.empty())
+    exact = std::make_unique<GpuReduceEmitter>(
+        *fallback->program, fallback->plan, options, reduce,
+        /*fallback=*/nullptr, kernel, module);
   fastMath = reduce.fastMath;
   workspaceBytes = reduceWorkspace(program, plan, reduce);
   vectorNode =
@@ -133,6 +129,9 @@ void GpuReduceEmitter::emitStage(size_t first, size_t count) {
   for (const Node *node : reductionsOf(plan))
     shared.push_back(sharedType(
         shape.members * shape.lanes * (along ? 1 : shape.vector), node->type));
+  if (exact)
+    for (const Node *node : reductionsOf(exact->plan))
+      shared.push_back(sharedType(shape.members * shape.lanes, node->type));
   Value blocks = index(stripsOf(program, shape));
   for (unsigned axis = 0; axis < program.numRowAxes; ++axis)
     if (axis != program.vectorAxis)
@@ -150,11 +149,63 @@ void GpuReduceEmitter::emitStage(size_t first, size_t count) {
                  for (size_t before = 0; before < first; ++before)
                    for (Node *node : plan.sweeps[before].reductions)
                      finish(node, loadPartials(node));
+               if (exact)
+                 return emitGuarded();
                for (size_t sweep = first; sweep < first + count; ++sweep)
                  emitSweep(plan.sweeps[sweep]);
                if (isLast)
                  storeRows();
              });
+}
+
+/// Computes what guards ask for, then the rest, or all of it in the other way.
+void GpuReduceEmitter::emitGuarded() {
+  // Guards look at values without columns, which the first sweep has brought.
+  emitSweep(plan.sweeps.front());
+  Value holds;
+  for (const Guard &guard : program.guards) {
+    Value one = guardHolds(guard);
+    holds = holds ? arith::AndIOp::create(builder, loc, holds, one).getResult()
+                  : one;
+  }
+  auto choice = scf::IfOp::create(builder, loc, holds, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard inside(builder);
+  builder.setInsertionPointToStart(choice.thenBlock());
+  for (const Sweep &sweep : ArrayRef(plan.sweeps).drop_front())
+    emitSweep(sweep);
+  storeRows();
+  exact->builder.setInsertionPointToStart(choice.elseBlock());
+  Launch rest = *launch;
+  rest.shared.erase(rest.shared.begin(),
+                    rest.shared.begin() + reductionsOf(plan).size());
+  exact->launch = &rest;
+  exact->shape = shape;
+  exact->flat = flat;
+  exact->dims = dims;
+  exact->function = function;
+  exact->enterBlock(shape);
+  for (const Sweep &sweep : exact->plan.sweeps)
+    exact->emitSweep(sweep);
+  exact->storeRows();
+}
+
+/// low * |scale| <= |value| <= high, without NaN.
+Value GpuReduceEmitter::guardHolds(const Guard &guard) {
+  Type type = guard.value->type;
+  auto magnitude = [&](Node *node) -> Value {
+    return math::AbsFOp::create(builder, loc, row(node));
+  };
+  auto number = [&](double value) {
+    return constant(builder.getFloatAttr(type, value), 0);
+  };
+  Value value = magnitude(guard.value), low = number(guard.low);
+  if (guard.scale)
+    low = arith::MulFOp::create(builder, loc, low, magnitude(guard.scale));
+  Value above = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OGE,
+                                      value, low);
+  Value below = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OLE,
+                                      value, number(guard.high));
+  return arith::AndIOp::create(builder, loc, above, below);
 }
 
 /// What the thread stands for.
@@ -199,7 +250,7 @@ void GpuReduceEmitter::enterBlock(const GpuReduceOptions &shape) {
 //===----------------------------------------------------------------------===//
 
 void GpuReduceEmitter::emitSweep(const Sweep &sweep) {
-  Extent reduced = reducedExtent(program);
+  Extent reduced = program.reducedExtent();
   Value count = extentValue(reduced);
   if (along)
     count = divideUp(count, vector());
@@ -336,139 +387,4 @@ void GpuReduceEmitter::storeRows() {
     }
     rows = saved;
   });
-}
-
-//===----------------------------------------------------------------------===//
-// Values
-//===----------------------------------------------------------------------===//
-
-Value GpuReduceEmitter::widened(Value value, int64_t lanes) {
-  return isa<VectorType>(value.getType()) ? value : broadcast(value, lanes);
-}
-
-Value GpuReduceEmitter::row(Node *node) { return valueOf(node, rows); }
-
-Value GpuReduceEmitter::valueOf(Node *node, Step &step) {
-  if (node->kind == Node::Kind::Constant)
-    return constant(node->value, 0);
-  if (Value known = step.memo.lookup(node))
-    return known;
-  Value result;
-  if (node->kind == Node::Kind::Op) {
-    Values operands;
-    for (Node *operand : node->operands)
-      operands.push_back(widened(valueOf(operand, step), width(node)));
-    result = emitOp(*node, operands, width(node));
-  } else {
-    assert(!node->isReduction() && "reductions are finished before");
-    result = leaf(node, step);
-  }
-  return step.memo[node] = result;
-}
-
-Value GpuReduceEmitter::leaf(Node *node, Step &step) {
-  bool isWide = program.variesAlongVectors(node);
-  if (node->kind == Node::Kind::Index) {
-    Value at = step.coordinates[node->axis];
-    if (!isWide)
-      return at;
-    auto type = cast<VectorType>(typeFor(node->type, vector()));
-    return arith::AddIOp::create(builder, loc, broadcast(at, vector()),
-                                 vector::StepOp::create(builder, loc, type));
-  }
-  Values operands;
-  for (Node *operand : node->operands)
-    operands.push_back(valueOf(operand, step));
-  return loadLanes(flat[node->access.argument],
-                   accessOffset(node->access, step.coordinates, operands),
-                   node->type, isWide ? vector() : 0, launch->isAligned);
-}
-
-//===----------------------------------------------------------------------===//
-// Reductions
-//===----------------------------------------------------------------------===//
-
-Value GpuReduceEmitter::neutralOf(const Node *reduction) {
-  return constant(neutral(reduction),
-                  along || isVector(reduction) ? vector() : 0);
-}
-
-/// The partial results of all members of a lane, in a tree of fixed shape.
-/// Vectors along the reduction become one value first.
-Value GpuReduceEmitter::joinMembers(const Node *reduction, Value partial) {
-  if (along) {
-    Values lanes = lanesOf(partial);
-    for (size_t half = lanes.size() / 2; half > 0; half /= 2)
-      for (size_t at = 0; at < half; ++at)
-        lanes[at] = combine(reduction, lanes[at + half], lanes[at]);
-    partial = lanes[0];
-  }
-  if (shape.members == 1)
-    return partial;
-  std::vector<const Node *> all = reductionsOf(plan);
-  Value buffer = launch->shared[llvm::find(all, reduction) - all.begin()];
-  Type type = reduction->type;
-  int64_t width = along ? 0 : vector();
-  int64_t perMember = shape.lanes * std::max<int64_t>(width, 1);
-  auto place = [&](Value of) {
-    return addIndex(mulIndex(of, index(perMember)),
-                    mulIndex(lane, index(std::max<int64_t>(width, 1))));
-  };
-  Value own = place(member);
-  barrier();
-  storeLanes(partial, buffer, own, /*isAligned=*/true);
-  for (int64_t half = shape.members / 2; half > 0; half /= 2) {
-    barrier();
-    emitIf(less(member, index(half)), [&] {
-      Value mine = loadLanes(buffer, own, type, width, /*isAligned=*/true);
-      Value other = loadLanes(buffer, addIndex(own, index(half * perMember)),
-                              type, width, /*isAligned=*/true);
-      storeLanes(combine(reduction, other, mine), buffer, own,
-                 /*isAligned=*/true);
-    });
-  }
-  barrier();
-  return loadLanes(buffer, place(index(0)), type, width, /*isAligned=*/true);
-}
-
-/// The workspace of one reduction, as elements.
-Value GpuReduceEmitter::partials(const Node *reduction) {
-  int64_t points = reduce.splits * outerPoints(program) * rowExtent(program);
-  int64_t at = 0;
-  for (const Node *node : reductionsOf(plan)) {
-    if (node == reduction)
-      break;
-    at += llvm::alignTo(points * elementBytes(node->type), partialAlignment);
-  }
-  return memref::ViewOp::create(
-      builder, loc, MemRefType::get({points}, reduction->type),
-      function.getArguments().back(), index(at), ValueRange());
-}
-
-/// What the blocks before left, combined.
-Value GpuReduceEmitter::loadPartials(const Node *reduction) {
-  int64_t width = along ? 0 : vector();
-  Value memory = partials(reduction);
-  Value start = constant(neutral(reduction), width);
-  Values results = emitLoop(
-      member, index(reduce.splits), shape.members, {start},
-      [&](Value number, ValueRange old) {
-        Value place =
-            addIndex(mulIndex(number, index(outerPoints(program))), outer);
-        place = addIndex(mulIndex(place, index(rowExtent(program))), column);
-        Value x = loadLanes(memory, place, reduction->type, width,
-                            /*isAligned=*/true);
-        return Values{combine(reduction, x, old[0])};
-      });
-  Value sum = results[0];
-  if (along)
-    sum = fromLanes(sum, reduction->type);
-  return joinMembers(reduction, sum);
-}
-
-/// A reduction whose elements are all combined: its initial value joins them.
-void GpuReduceEmitter::finish(Node *reduction, Value partial) {
-  Value init = row(reduction->operands[1]);
-  rows.memo[reduction] =
-      combineExactly(reduction, partial, widened(init, along ? 0 : vector()));
 }

@@ -26,9 +26,15 @@ struct GpuReduceOptions {
 
 /// True if vectors lie along the reduction.
 bool isAlongReduction(const RowProgram &program);
-/// Elements of a reduction: along all axes of columns.
-Extent reducedExtent(const RowProgram &program);
-/// Vectors of neighbours on one side of the strip's edge to the other.
+/// Results of a reduction side by side: the extent of the vectors' axis, or 1
+/// along the reduction; and the product of the other row axes.
+int64_t rowExtent(const RowProgram &program);
+int64_t outerPoints(const RowProgram &program);
+/// All of them, sweep by sweep.
+std::vector<const Node *> reductionsOf(const RowPlan &plan);
+/// Where the partial results of a reduction begin in the workspace.
+constexpr int64_t partialAlignment = 256;
+/// Blocks side by side along the vectors' axis.
 int64_t stripsOf(const RowProgram &program, const GpuReduceOptions &options);
 /// Bytes of the partial results of all blocks.
 int64_t reduceWorkspace(const RowProgram &program, const RowPlan &plan,
@@ -39,11 +45,20 @@ int64_t reduceShared(const RowProgram &program, const RowPlan &plan,
 /// Launches of a call.
 int64_t reduceLaunches(const RowPlan &plan, const GpuReduceOptions &options);
 
+/// What is right where a guard of the program does not hold.
+struct GpuReduceFallback {
+  std::unique_ptr<RowProgram> program;
+  RowPlan plan;
+};
+
 class GpuReduceEmitter : public GpuEmitter {
 public:
+  /// A program with guards has vectors along the reduction, is not split, and
+  /// needs a fallback.
   GpuReduceEmitter(const RowProgram &program, const RowPlan &plan,
                    const RowOptions &options, const GpuReduceOptions &reduce,
-                   kb::KernelOp kernel, mlir::ModuleOp module);
+                   const GpuReduceFallback *fallback, kb::KernelOp kernel,
+                   mlir::ModuleOp module);
 
 private:
   /// The values of one step, or of the row: a scalar is the same in all lanes.
@@ -54,6 +69,8 @@ private:
 
   void emitNest(bool nontemporal) override;
   void emitStage(size_t first, size_t count);
+  void emitGuarded();
+  Value guardHolds(const Guard &guard);
   void enterBlock(const GpuReduceOptions &shape);
   void emitSweep(const Sweep &sweep);
   Values emitSteps(const Sweep &sweep, Value from, Value to, int64_t unroll,
@@ -74,7 +91,6 @@ private:
   Value row(Node *node);
   Value widened(Value value, int64_t lanes);
 
-  mlir::Type slotType(const Node *node) const;
   Value neutralOf(const Node *reduction);
   Value joinMembers(const Node *reduction, Value partial);
   Value loadPartials(const Node *reduction);
@@ -83,9 +99,9 @@ private:
   Value whenFirst();
 
   const RowPlan &plan;
+  std::unique_ptr<GpuReduceEmitter> exact; ///< where guards do not hold
   GpuReduceOptions reduce;
   bool along;
-  int64_t outerAxes; ///< row axes but the vectors'
   std::vector<bool> vectorNode;
 
   // Of the launch at hand.

@@ -18,14 +18,16 @@ struct ReduceVariant {
   GpuReduceOptions reduce;
   const RowProgram *program = nullptr;
   const RowPlan *plan = nullptr;
+  const GpuReduceFallback *fallback = nullptr;
 };
 
 /// What is known of one kernel before any knob is set.
 struct ReduceKernel {
   std::string mismatch;
   Numerics numerics;
-  std::unique_ptr<RowProgram> program; ///< rewritten
-  RowPlan plan;
+  /// Rewritten: with sums of squares in a sweep of their own, and, if there are
+  /// some and guards are possible, together with those of the elements.
+  GpuReduceFallback plain, together;
 
   ReduceVariant variant(const Recipe &recipe) const;
 };
@@ -36,7 +38,7 @@ public:
       : along(along),
         name(along == VectorsAlong::Rows ? "gpu-columnwise" : "gpu-longrows"),
         // Bump the number with every change of the code or of the knobs.
-        version(contentHash(name + " 1")) {}
+        version(contentHash(name + " 2")) {}
 
   StringRef getName() const override { return name; }
   StringRef getVersion() const override { return version; }
@@ -85,7 +87,7 @@ static bool isStaticOutside(const RowProgram &program) {
 /// Products and the like use their inputs many times.
 static bool usesInputsOften(const RowProgram &program) {
   double points =
-      rowPoints(program) * reducedExtent(program).evaluate(program.dimHints);
+      rowPoints(program) * program.reducedExtent().evaluate(program.dimHints);
   return points * 4 > 8 * touchedBytes(program, /*outputs=*/false);
 }
 
@@ -127,15 +129,25 @@ ReduceKernel GpuReduceStrategy::analyze(kb::KernelOp kernel,
   RewriteOptions rewrites;
   rewrites.reassociate = rewrites.reciprocal = result.numerics.reassociate;
   rewrites.skipRounding = result.numerics.skipIntermediateRounding;
-  result.program = rewriteProgram(program, rewrites);
-  result.plan = planRows(*result.program, Keep::Nowhere);
+  auto plan = [&](GpuReduceFallback &way) {
+    way.program = rewriteProgram(program, rewrites);
+    way.plan = planRows(*way.program, Keep::Nowhere);
+  };
+  plan(result.plain);
+  rewrites.oneSweepMoments = true;
+  if (!across && result.numerics.reassociate &&
+      hasMoments(*result.plain.program))
+    plan(result.together);
   return result;
 }
 
 ReduceVariant ReduceKernel::variant(const Recipe &recipe) const {
   ReduceVariant result;
-  result.program = program.get();
-  result.plan = &plan;
+  bool isTogether = textKnob(recipe, "moments") == "one-sweep";
+  const GpuReduceFallback &way = isTogether ? together : plain;
+  result.program = way.program.get();
+  result.plan = &way.plan;
+  result.fallback = &plain;
   GpuReduceOptions &reduce = result.reduce;
   reduce.vector = integerKnob(recipe, "vector", 1);
   reduce.lanes = integerKnob(recipe, "lanes", 1);
@@ -165,7 +177,7 @@ static GpuShape shapeOf(const ReduceVariant &variant) {
     inputBytes = std::max(inputBytes, bytes);
     sums = std::max(sums, accumulators);
   }
-  double steps = reducedExtent(program).evaluate(program.dimHints);
+  double steps = program.reducedExtent().evaluate(program.dimHints);
   if (isAlongReduction(program))
     steps /= reduce.vector;
   steps /= double(reduce.members * reduce.splits);
@@ -239,7 +251,7 @@ SearchSpace GpuReduceStrategy::makeSpace(const ReduceKernel &kernel,
   SearchSpace space;
   space.strategy = name;
   space.strategyHash = version;
-  const RowProgram &program = *kernel.program;
+  const RowProgram &program = *kernel.plain.program;
   bool across = along == VectorsAlong::Rows;
   auto add = [&](const std::string &knob, std::vector<KnobValue> values,
                  int64_t otherwise, const std::string &description,
@@ -262,7 +274,7 @@ SearchSpace GpuReduceStrategy::makeSpace(const ReduceKernel &kernel,
         /*structural=*/true);
   }
   add("unroll", powers(1, 16), 4, "steps whose inputs are asked for together");
-  double steps = reducedExtent(program).evaluate(program.dimHints);
+  double steps = program.reducedExtent().evaluate(program.dimHints);
   int64_t most =
       isStaticOutside(program)
           ? std::clamp<int64_t>(int64_t(steps) / (across ? 64 : 1024), 1,
@@ -271,6 +283,20 @@ SearchSpace GpuReduceStrategy::makeSpace(const ReduceKernel &kernel,
   add("splits", powers(1, most), 1, "blocks that share a reduction",
       /*structural=*/true);
   addGpuMathKnob(space, program);
+  if (kernel.together.program) {
+    space.knobs.push_back(
+        Knob{"moments",
+             {std::string("one-sweep"), std::string("separate")},
+             std::string("one-sweep"),
+             "sums of squares beside those of the elements, or after them",
+             /*structural=*/true,
+             KnobValue(std::string("separate"))});
+    // Blocks that share a row cannot choose another way for it alone.
+    Json moments = {{"knob", "moments"}}, splits = {{"knob", "splits"}};
+    space.constraints.push_back(
+        Json::array({"or", Json::array({"==", moments, "separate"}),
+                     Json::array({"==", splits, 1})}));
+  }
   if (across)
     space.constraints.push_back(
         {"<=", {"*", {{"knob", "lanes"}}, {{"knob", "members"}}}, 1024});
@@ -297,9 +323,10 @@ FailureOr<Instance> GpuReduceStrategy::instantiate(kb::KernelOp kernel,
   ReduceVariant variant = known.variant(recipe);
   const GpuReduceOptions &reduce = variant.reduce;
   Instance instance;
-  instance.function = GpuReduceEmitter(*variant.program, *variant.plan,
-                                       variant.options, reduce, kernel, module)
-                          .run();
+  instance.function =
+      GpuReduceEmitter(*variant.program, *variant.plan, variant.options, reduce,
+                       variant.fallback, kernel, module)
+          .run();
   instance.workspaceBytes =
       reduceWorkspace(*variant.program, *variant.plan, reduce);
   instance.features = Json{{"strategy", name},

@@ -76,34 +76,33 @@ ProgramEmitter::Values GpuScanEmitter::elementsAt(Value place, Value isInside) {
   return lanes;
 }
 
-/// Writes the prefixes from column `from` on; returns what the next pass starts
-/// with.
-Value GpuScanEmitter::emitPass(Value from, Value carry) {
+/// Asks for the vectors of a pass from column `from` on.
+SmallVector<GpuScanEmitter::Part> GpuScanEmitter::readPass(Value from) {
   int64_t vector = shape.vector, columns = program.columns().factor;
   int64_t perStep = warpThreads * vector;
-  bool isWhole = columns % shape.pass() == 0;
   Value start = addIndex(from, mulIndex(warp, index(shape.steps * perStep)));
   start = addIndex(start, mulIndex(lane, index(vector)));
-  struct Part {
-    Value place, isInside, before;
-    Values elements;
-  };
   SmallVector<Part> parts(shape.steps);
-  // All loads first.
   for (auto [number, part] : llvm::enumerate(parts)) {
     part.place = addIndex(start, index(number * perStep));
-    if (!isWhole) {
+    if (columns % shape.pass() != 0) {
       part.isInside = less(part.place, index(columns));
       part.place = arith::MinUIOp::create(builder, loc, part.place,
                                           index(columns - vector));
     }
     part.elements = elementsAt(part.place, part.isInside);
   }
+  return parts;
+}
+
+/// Combines within vectors, and sets what comes before each in the warp.
+/// Returns all of the warp.
+Value GpuScanEmitter::joinWarp(MutableArrayRef<Part> parts) {
   Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                         lane, index(0));
   Value ofWarp = neutralValue();
   for (Part &part : parts) {
-    for (int64_t at = 1; at < vector; ++at)
+    for (int64_t at = 1; at < shape.vector; ++at)
       part.elements[at] = joined(part.elements[at - 1], part.elements[at]);
     Value sum = part.elements.back();
     for (int64_t distance = 1; distance < warpThreads; distance *= 2) {
@@ -119,53 +118,65 @@ Value GpuScanEmitter::emitPass(Value from, Value carry) {
     ofWarp =
         joined(ofWarp, fromLane(sum, gpu::ShuffleMode::IDX, warpThreads - 1));
   }
-  Value before = carry;
-  if (shape.warps > 1) {
-    Value shared = launch->shared[0];
-    Value own = mulIndex(rowInBlock, index(shape.warps));
-    barrier();
-    emitIf(isFirst, [&] {
-      memref::StoreOp::create(builder, loc, ofWarp, shared,
-                              addIndex(own, warp));
-    });
-    barrier();
-    Value all = carry;
-    for (int64_t number = 0; number < shape.warps; ++number) {
-      Value other = memref::LoadOp::create(builder, loc, shared,
-                                           addIndex(own, index(number)));
-      all = joined(all, other);
-      before = arith::SelectOp::create(builder, loc, less(index(number), warp),
-                                       joined(before, other), before);
-    }
-    carry = all;
-  } else {
-    carry = joined(carry, ofWarp);
+  return ofWarp;
+}
+
+/// What comes before the warp in the row, and before the next pass.
+std::pair<Value, Value> GpuScanEmitter::joinWarps(Value ofWarp, Value carry) {
+  if (shape.warps == 1)
+    return {carry, joined(carry, ofWarp)};
+  Value shared = launch->shared[0];
+  Value own = mulIndex(rowInBlock, index(shape.warps));
+  Value isFirst = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        lane, index(0));
+  barrier();
+  emitIf(isFirst, [&] {
+    memref::StoreOp::create(builder, loc, ofWarp, shared, addIndex(own, warp));
+  });
+  barrier();
+  Value before = carry, all = carry;
+  for (int64_t number = 0; number < shape.warps; ++number) {
+    Value other = memref::LoadOp::create(builder, loc, shared,
+                                         addIndex(own, index(number)));
+    all = joined(all, other);
+    before = arith::SelectOp::create(builder, loc, less(index(number), warp),
+                                     joined(before, other), before);
   }
+  return {before, all};
+}
+
+/// Writes the prefixes from column `from` on; returns what the next pass starts
+/// with.
+Value GpuScanEmitter::emitPass(Value from, Value carry) {
+  SmallVector<Part> parts = readPass(from);
+  auto [before, all] = joinWarps(joinWarp(parts), carry);
+  for (const Part &part : parts)
+    storePart(part, joined(before, part.before));
+  return all;
+}
+
+void GpuScanEmitter::storePart(const Part &part, Value base) {
   const Output &output = program.outputs[0];
-  for (Part &part : parts) {
-    Value base = joined(before, part.before);
-    Values results;
-    for (int64_t at = 0; at < vector; ++at) {
-      bool isBase = scan.exclusive && at == 0;
-      results.push_back(
-          isBase ? base
-                 : joined(base, part.elements[at - int64_t(scan.exclusive)]));
-    }
-    Values at = coordinates;
-    at.back() = part.place;
-    auto store = [&] {
-      storeLanes(fromLanes(results, step.type), flat[output.access.argument],
-                 accessOffset(output.access, at, {}), launch->isAligned);
-    };
-    Value condition = rowIsInside;
-    if (part.isInside)
-      condition = condition ? arith::AndIOp::create(builder, loc, condition,
-                                                    part.isInside)
-                                  .getResult()
-                            : part.isInside;
-    condition ? emitIf(condition, store) : store();
+  Values results;
+  for (int64_t at = 0; at < shape.vector; ++at) {
+    bool isBase = scan.exclusive && at == 0;
+    results.push_back(
+        isBase ? base
+               : joined(base, part.elements[at - int64_t(scan.exclusive)]));
   }
-  return carry;
+  Values at = coordinates;
+  at.back() = part.place;
+  auto store = [&] {
+    storeLanes(fromLanes(results, step.type), flat[output.access.argument],
+               accessOffset(output.access, at, {}), launch->isAligned);
+  };
+  Value condition = rowIsInside;
+  if (part.isInside)
+    condition = condition ? arith::AndIOp::create(builder, loc, condition,
+                                                  part.isInside)
+                                .getResult()
+                          : part.isInside;
+  condition ? emitIf(condition, store) : store();
 }
 
 /// At the vector from column `place` on; a scalar if it is the same in it.

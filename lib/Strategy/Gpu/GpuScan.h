@@ -40,9 +40,19 @@ public:
   }
 
 private:
+  /// A vector of a thread, and what comes before it in its warp.
+  struct Part {
+    Value place, isInside, before;
+    Values elements;
+  };
+
   void emitNest(bool nontemporal) override;
   void enterBlock();
   Value emitPass(Value from, Value carry);
+  llvm::SmallVector<Part> readPass(Value from);
+  Value joinWarp(llvm::MutableArrayRef<Part> parts);
+  std::pair<Value, Value> joinWarps(Value ofWarp, Value carry);
+  void storePart(const Part &part, Value base);
   Values elementsAt(Value place, Value isInside);
   Value valueOf(Node *node, Value place, Memo &memo);
   Value joined(Value before, Value next);

@@ -203,10 +203,10 @@ TEST_F(GpuNormKernel, IsAccepted) {
 }
 
 /// compute-sanitizer, as far as it is called: it runs the rest of its line, or
-/// also writes a log with a finding.
+/// also writes a log with a finding, or ends.
 class Sanitizer {
 public:
-  Sanitizer(const TemporaryFolder &folder, bool finds) {
+  Sanitizer(const TemporaryFolder &folder, bool finds, bool ends = false) {
     std::string path = folder.path + "/compute-sanitizer";
     std::ofstream(path)
         << "#!/bin/sh\nlog=${2#--log-file=}\n"
@@ -214,7 +214,7 @@ public:
         << (finds ? "echo '========= Invalid __global__ read of size 4 bytes' "
                     ">> $log\necho '========= ERROR SUMMARY: 1 error' >> $log\n"
                   : "echo '========= ERROR SUMMARY: 0 errors' >> $log\n")
-        << "shift 2\nexec \"$@\"\n";
+        << (ends ? "exit 3\n" : "shift 2\nexec \"$@\"\n");
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
     ::setenv("KB_COMPUTE_SANITIZER", path.c_str(), 1);
   }
@@ -240,6 +240,17 @@ TEST_F(GpuNormKernel, WinnersRunUnderTheSanitizer) {
     ASSERT_TRUE(measurement);
     EXPECT_TRUE(isCorrect(measurement->disposition)) << measurement->reason;
     EXPECT_EQ(measurement->details["memcheck"], "passed");
+  }
+  {
+    Sanitizer sanitizer(*folder, /*finds=*/false, /*ends=*/true);
+    Worker other(workerOptions(*folder, {"--device=cuda"}));
+    std::unique_ptr<WorkerEvaluator> opened = open(other, reference);
+    ASSERT_TRUE(opened);
+    Result<Measurement> measurement = opened->accept(variant("FAST"), stock);
+    ASSERT_TRUE(measurement);
+    EXPECT_TRUE(isCorrect(measurement->disposition)) << measurement->reason;
+    std::string note = measurement->details["memcheck"].get<std::string>();
+    EXPECT_NE(note.find("exit status 3"), std::string::npos) << note;
   }
   Sanitizer sanitizer(*folder, /*finds=*/true);
   Worker other(workerOptions(*folder, {"--device=cuda"}));

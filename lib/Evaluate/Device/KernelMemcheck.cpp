@@ -85,14 +85,19 @@ Outcome KernelChecker::memcheck(const std::string &artifact) {
     return runner->run(
         call, std::min(mostMs, slowdown * bank->callDeadlineMs()), reply);
   });
+  bool isAlive = runner->isAlive();
   runner->end(10000);
   Result<std::string> text = readFile(log.path);
   std::string finding = findingOf(text ? *text : "");
   if (!finding.empty())
     return {Disposition::Incorrect, "compute-sanitizer: " + finding};
-  if (!outcome)
-    outcome.reason = "under compute-sanitizer: " + outcome.reason;
-  return outcome;
+  if (outcome)
+    return {};
+  // A fault of device code leaves the runner alive. What else goes wrong (it is
+  // too slow, or the tool ends) is the tool's.
+  bool isFault = outcome.disposition == Disposition::Crashed && isAlive;
+  return {isFault ? outcome.disposition : Disposition::Passed,
+          "under compute-sanitizer: " + outcome.reason};
 }
 
 } // namespace kernelbrain::evaluate

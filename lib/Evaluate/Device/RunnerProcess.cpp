@@ -77,11 +77,13 @@ RunnerProcess::start(const RunnerSetup &setup, const SharedBuffers &buffers,
   RunnerProcess runner(std::move(*process), setup);
   runner.readable = std::move(readable);
   Json reply;
-  Outcome mapped = runner.ask(
-      {{"type", "map"},
-       {"bytes", buffers.size()},
-       {"forbidden", buffers.forbiddenPages()}},
-      setup.device >= 0 ? deviceStartDeadlineMs : startDeadlineMs, reply);
+  Outcome mapped = runner.ask({{"type", "map"},
+                               {"bytes", buffers.size()},
+                               {"forbidden", buffers.forbiddenPages()}},
+                              setup.device >= 0 && setup.memcheck.empty()
+                                  ? deviceStartDeadlineMs
+                                  : startDeadlineMs,
+                              reply);
   if (!mapped)
     return Error{"the runner did not start: " + mapped.reason};
   runner.measures = reply["sandbox"].get<std::vector<std::string>>();

@@ -55,7 +55,7 @@ private:
   Measurement verify(const std::string &verified);
   Outcome forEachSize(const std::function<Outcome(const BankSet &)> &visit);
   /// Runs `artifact` once at each size under compute-sanitizer; Passed where
-  /// that is not there, with a reason.
+  /// that is not there or fails itself, with a reason.
   Outcome memcheck(const std::string &artifact);
   KernelChecker(const CheckerOptions &options,
                 std::unique_ptr<KernelBank> ownBank);

@@ -74,6 +74,7 @@ public:
   Outcome fetch(Json request, int64_t deadlineMs);
 
   const std::vector<std::string> &sandbox() const { return measures; }
+  bool isAlive() { return !process.wait(0).has_value(); }
   /// Ends it in good order; false if it does not end.
   bool end(int deadlineMs);
   pid_t pid() const { return process.pid(); }

@@ -9,9 +9,7 @@ using namespace mlir;
 using namespace kernelbrain;
 using namespace kernelbrain::strategy;
 
-/// True for products and the like, whose operands have to be used many times
-/// for each time that they are loaded.
-static bool isContraction(const RowProgram &program) {
+bool kernelbrain::strategy::isContraction(const RowProgram &program) {
   double points = 1, inputs = 0;
   for (const Extent &axis : program.axes)
     points *= axis.evaluate(program.dimHints);

@@ -22,6 +22,10 @@ RowKernel analyzeRows(kb::KernelOp kernel, const Target &target,
                       bool wantsReduction,
                       VectorsAlong along = VectorsAlong::Columns);
 
+/// True for products and the like, whose operands have to be used many times
+/// for each time that they are loaded.
+bool isContraction(const RowProgram &program);
+
 /// Emits why `strategy` cannot write `recipe` for `kernel`: what does not fit
 /// (`mismatch`, if not empty), or the violation of its space.
 mlir::LogicalResult checkRecipe(kb::KernelOp kernel, const Recipe &recipe,

@@ -181,8 +181,8 @@ Value GpuRowEmitter::withinWarp(const Node *node, Value value, int64_t width) {
 }
 
 void GpuRowEmitter::clusterBarrier() {
-  NVVM::ClusterArriveOp::create(builder, loc, builder.getUnitAttr());
-  NVVM::ClusterWaitOp::create(builder, loc, builder.getUnitAttr());
+  NVVM::ClusterArriveOp::create(builder, loc, /*aligned=*/UnitAttr());
+  NVVM::ClusterWaitOp::create(builder, loc, /*aligned=*/UnitAttr());
 }
 
 /// Combines the words that lanes read of all blocks of a cluster, which are one

@@ -60,6 +60,9 @@ GpuRowKernel kernelbrain::strategy::analyzeGpuRows(kb::KernelOp kernel,
   for (const auto &program : result.programs)
     if (result.mismatch.empty())
       result.mismatch = findScatter(*program);
+  if (wantsReduction && result.mismatch.empty() &&
+      isContraction(*result.programs.front()))
+    result.mismatch = "it reduces over far more points than its inputs have";
   return result;
 }
 
@@ -114,7 +117,7 @@ public:
   GpuRowStrategy(StringRef name, bool wantsReduction)
       : name(name), wantsReduction(wantsReduction),
         // Bump the number with every change of the code or of the knobs.
-        version(contentHash(name.str() + " 1")) {}
+        version(contentHash(name.str() + " 2")) {}
 
   StringRef getName() const override { return name; }
   StringRef getVersion() const override { return version; }

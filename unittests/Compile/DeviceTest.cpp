@@ -142,6 +142,25 @@ TEST_F(DeviceTest, AnArtifactHoldsItsImageAndTellsOfItsLaunches) {
   EXPECT_EQ(launch["block"], Json({128, 1, 1}));
 }
 
+TEST_F(DeviceTest, ChecksOfAccessesEndTheLaunch) {
+  BuiltVariant text = build(scale, Output::VerifiedText);
+  ASSERT_EQ(text.disposition, Disposition::Passed) << text.reason;
+  EXPECT_TRUE(holds(text.bytes, "llvm.intr.trap"));
+  for (const char *chip : {"sm_90a", "emulated"}) {
+    BuiltVariant built = build(scale, Output::Verified, chip);
+    EXPECT_EQ(built.disposition, Disposition::Passed) << built.reason;
+  }
+}
+
+TEST_F(DeviceTest, EqualRecipesGiveEqualBytes) {
+  for (const char *chip : {"sm_90a", "emulated"}) {
+    BuiltVariant first = build(scale, Output::Artifact, chip);
+    BuiltVariant second = build(scale, Output::Artifact, chip);
+    EXPECT_EQ(first.bytes, second.bytes);
+    EXPECT_EQ(first.manifest.irHash, second.manifest.irHash);
+  }
+}
+
 /// A block of 32 threads with `bytes` of workgroup memory.
 std::string withWorkgroupMemory(int64_t bytes) {
   std::string type = "memref<" + std::to_string(bytes / 4) +

@@ -7,6 +7,8 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
+#include <functional>
+
 using namespace mlir;
 using namespace kernelbrain;
 
@@ -48,7 +50,7 @@ namespace {
 /// Follows the buffers of kernels through the program.
 class HostTouches {
 public:
-  explicit HostTouches(llvm::function_ref<bool(kb::CallOp)> isOnDevice)
+  explicit HostTouches(std::function<bool(kb::CallOp)> isOnDevice)
       : isOnDevice(isOnDevice) {}
 
   /// The first operation of the host that reads or writes an operand or result
@@ -100,7 +102,7 @@ private:
     return nullptr;
   }
 
-  llvm::function_ref<bool(kb::CallOp)> isOnDevice;
+  std::function<bool(kb::CallOp)> isOnDevice;
 };
 
 } // namespace

@@ -156,8 +156,11 @@ static double experience(const GpuRowVariant &variant) {
   if (variant.plan.sweeps.empty())
     return 1 + 0.02 * (std::abs(threads) + std::abs(vectors));
   double rows = std::log2(double(variant.gpu.rows));
+  // Code for the ends of shifted rows takes registers from all of them.
+  const RowProgram &program = *variant.programs.front();
+  bool isShifted = fittingLanes(program, variant.gpu.lanes) < variant.gpu.lanes;
   return 1 + 0.02 * std::max(0.0, -threads) + 0.005 * rows +
-         (variant.gpu.cluster > 1 ? 0.02 : 0);
+         (variant.gpu.cluster > 1 ? 0.3 : 0) + (isShifted ? 0.5 : 0);
 }
 
 Estimate kernelbrain::strategy::estimateGpuRows(const GpuRowVariant &variant,
@@ -323,7 +326,7 @@ void GpuSpaceBuilder::addGeometry() {
            {"<", most, Json::array({"*", 2 * columns, knob("rows")})})}));
   if (!program.columns().isStatic())
     return;
-  add("backwards", {int64_t(0), int64_t(1)}, int64_t(0),
+  add("backwards", {int64_t(0), int64_t(1)}, int64_t(1),
       "where rows do not stay, the last sweep starts with what was read last");
   add("online", {int64_t(0), int64_t(1)}, int64_t(1),
       "where rows do not stay, a maximum and its sum in one sweep",
@@ -397,7 +400,8 @@ void GpuSpaceBuilder::chooseGeometry() {
   std::vector<KnobValue> one{int64_t(1)};
   GpuRowVariant variant(kernel, best);
   auto consider = [&](int64_t threads, int64_t vectors, int64_t side,
-                      int64_t cluster) {
+                      int64_t cluster, int64_t lanes) {
+    recipe.knobs["lanes"] = variant.gpu.lanes = lanes;
     recipe.knobs["threads"] = variant.gpu.threads = threads;
     recipe.knobs["vectors"] = variant.gpu.vectors = vectors;
     variant.gpu.rows = side;
@@ -417,12 +421,17 @@ void GpuSpaceBuilder::chooseGeometry() {
     best = recipe;
   };
   auto number = [](const KnobValue &value) { return std::get<int64_t>(value); };
+  int64_t widest = number(space.find("lanes")->otherwise);
+  std::vector<int64_t> widths{widest};
+  if (fittingLanes(program, widest) < widest)
+    widths.push_back(1);
   for (const KnobValue &threads : space.find("threads")->values)
     for (const KnobValue &vectors : space.find("vectors")->values)
       for (const KnobValue &side : rows ? rows->values : one)
         for (const KnobValue &cluster : clusters ? clusters->values : one)
-          consider(number(threads), number(vectors), number(side),
-                   number(cluster));
+          for (int64_t lanes : widths)
+            consider(number(threads), number(vectors), number(side),
+                     number(cluster), lanes);
   for (Knob &decided : space.knobs)
     decided.otherwise = best.knobs[decided.name];
 }

@@ -198,6 +198,9 @@ TEST_F(DeviceTest, WorkgroupMemoryIsBoundedByTheChip) {
   EXPECT_EQ(refused.disposition, Disposition::OutOfResources);
   EXPECT_EQ(refused.reason, "a block has 65536 bytes of workgroup memory, more "
                             "than 49152");
+  EXPECT_EQ(build(withWorkgroupMemory(64 << 10), Output::Artifact, "sm_120")
+                .disposition,
+            Disposition::OutOfResources);
   EXPECT_EQ(build(withWorkgroupMemory(200 << 10), Output::Artifact, "sm_90a")
                 .disposition,
             Disposition::Passed);

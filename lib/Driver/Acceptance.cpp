@@ -232,6 +232,11 @@ void kernelbrain::registerEmissionDialects(DialectRegistry &registry) {
 /// `program` after `pass`, as text.
 static FailureOr<std::string> printAfter(ModuleOp program,
                                          std::unique_ptr<Pass> pass) {
+  // The splice of the result says the same once more.
+  ScopedDiagnosticHandler withoutRemarks(
+      program.getContext(), [](Diagnostic &diagnostic) {
+        return success(diagnostic.getSeverity() == DiagnosticSeverity::Remark);
+      });
   PassManager passes(program.getContext());
   passes.addPass(std::move(pass));
   if (failed(passes.run(program)))

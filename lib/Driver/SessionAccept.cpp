@@ -107,6 +107,8 @@ Status Session::Impl::compareProgram() {
                      return gain(a.first) < gain(b.first);
                    });
   bool isOnHost = isBaselineOnHost();
+  if (winners.empty() && !isOnHost)
+    return {}; // It is that program.
   auto baseline =
       isOnHost ? baselineOf(module, baselineProgram) : deviceBaseline();
   if (!baseline)

@@ -27,6 +27,9 @@ struct GpuRowOptions {
   /// Where vectors are not kept, a maximum and the sum of e^(x - maximum) in
   /// one sweep.
   bool online = true;
+  /// Where vectors are not kept, what is read waits in shared memory for later
+  /// sweeps.
+  bool stage = false;
   /// Elementwise sweeps go backwards over what the sweep before read last.
   bool backwards = false;
 
@@ -51,6 +54,14 @@ struct GpuRowFallback {
 int64_t vectorsPerThread(const RowProgram &program, const GpuRowOptions &gpu);
 /// True if all vectors of a row are computed at once and stay in registers.
 bool keepsRows(const RowProgram &program, const GpuRowOptions &gpu);
+
+/// Inputs that more than one sweep reads, if they are to wait in shared memory,
+/// and the bytes that they take of it.
+std::vector<const Node *> stagedInputs(const RowProgram &program,
+                                       const RowPlan &plan,
+                                       const GpuRowOptions &gpu);
+int64_t stagedBytes(const RowProgram &program, const RowPlan &plan,
+                    const GpuRowOptions &gpu);
 
 /// The plan of the sweeps: as planRows() has it, or with sums in the sweep of
 /// their maximum (GpuRowOptions::online).

@@ -77,8 +77,12 @@ void GpuRowEmitter::emitBlock(Launch &at) {
 
 void GpuRowEmitter::emitRow() {
   checkAssertions(row);
-  for (const Sweep &sweep : plan.sweeps)
+  setUpStages();
+  for (const Sweep &sweep : plan.sweeps) {
     emitSweep(sweep);
+    for (const Node *node : sweep.matrices)
+      isStaged[node] = true;
+  }
   if (!plan.rowOutputs.empty()) {
     Value isFirst = arith::CmpIOp::create(
         builder, loc, arith::CmpIPredicate::eq, lane, index(0));
@@ -156,7 +160,7 @@ void GpuRowEmitter::emitFallback() {
   // One column at a time: its registers are lost to all other rows.
   GpuRowOptions plain = gpu;
   plain.lanes = plain.vectors = 1;
-  plain.online = false;
+  plain.online = plain.stage = false;
   emitIf(isLost, [&] {
     GpuRowEmitter exact(*fallback->program, fallback->plan, options, plain,
                         /*fallback=*/nullptr, kernel, module);
@@ -207,6 +211,7 @@ GpuRowEmitter::Slots GpuRowEmitter::slotsAt(Value column, int64_t first,
                   (number + 1) * step > program.columns().factor;
     slots.push_back(makeSlot(
         slots.size(), addIndex(column, index(number * step)), isEdge, row));
+    slots.back().place = index(number);
   }
   return slots;
 }
@@ -237,6 +242,7 @@ GpuRowEmitter::Values GpuRowEmitter::emitChunks(const Sweep &sweep,
         index(step));
     Slots first;
     first.push_back(makeSlot(0, column, /*isPartial=*/true, row));
+    first.back().place = index(0);
     accumulators = emitChunk(sweep, first, accumulators);
     column = addIndex(column, index(step));
   }
@@ -257,9 +263,13 @@ GpuRowEmitter::Values GpuRowEmitter::emitChunks(const Sweep &sweep,
               index(1));
         Value base = addIndex(mulIndex(at, index(step * gpu.vectors)), column);
         Slots slots;
-        for (int64_t number = 0; number < gpu.vectors; ++number)
+        Value place = addIndex(mulIndex(at, index(gpu.vectors)),
+                               index(isShifted ? 1 : 0));
+        for (int64_t number = 0; number < gpu.vectors; ++number) {
           slots.push_back(makeSlot(number, addIndex(base, index(number * step)),
                                    /*isPartial=*/false, row));
+          slots.back().place = addIndex(place, index(number));
+        }
         return emitChunk(sweep, slots, Values(old));
       });
   return goesBack ? accumulators
@@ -293,7 +303,7 @@ GpuRowEmitter::Values GpuRowEmitter::emitChunk(const Sweep &sweep, Slots &slots,
   // Node by node, so that the loads of all slots come first.
   for (Node *node : sweep.matrices)
     for (GpuSlot &slot : slots)
-      valueIn(node, slot, row);
+      evaluate(node, slot);
   Values results;
   for (auto [number, node] : llvm::enumerate(sweep.reductions)) {
     if (isOnlineMaximum(sweep, node)) {
@@ -313,6 +323,31 @@ GpuRowEmitter::Values GpuRowEmitter::emitChunk(const Sweep &sweep, Slots &slots,
   }
   storeChunk(sweep, slots);
   return results;
+}
+
+void GpuRowEmitter::setUpStages() {
+  stages.clear();
+  isStaged.clear();
+  int64_t elements = vectorsPerThread(program, gpu) * gpu.threads * gpu.lanes;
+  for (const Node *node : stagedInputs(program, plan, gpu))
+    stages[node] =
+        launch.addWorkgroupAttribution(sharedType(elements, node->type), loc);
+}
+
+/// The value of a node in a slot. Inputs with a stage are read from there once
+/// they are in it; each thread reads what it has left itself.
+void GpuRowEmitter::evaluate(Node *node, GpuSlot &slot) {
+  Value stage = stages.lookup(node);
+  if (!stage) {
+    valueIn(node, slot, row);
+    return;
+  }
+  Value at = addIndex(mulIndex(slot.place, index(gpu.threads)), thread);
+  at = mulIndex(at, index(gpu.lanes));
+  if (isStaged.lookup(node))
+    slot.memo[node] = loadLanes(stage, at, node->type, lanes(), true);
+  else
+    storeLanes(valueIn(node, slot, row), stage, at, true);
 }
 
 void GpuRowEmitter::storeChunk(const Sweep &sweep, Slots &slots) {

@@ -31,6 +31,8 @@ private:
   Values emitRest(const Sweep &sweep, Value column, Value chunks,
                   Values accumulators);
   Values emitChunk(const Sweep &sweep, Slots &slots, Values accumulators);
+  void setUpStages();
+  void evaluate(Node *node, GpuSlot &slot);
   void storeChunk(const Sweep &sweep, Slots &slots);
 
   // GpuReductions.cpp
@@ -63,6 +65,8 @@ private:
   Value groupRow;      ///< of the group in its block
   Value rowExists;     ///< null: always
   Row row;
+  llvm::DenseMap<const Node *, Value> stages;  ///< in shared memory
+  llvm::DenseMap<const Node *, bool> isStaged; ///< by an earlier sweep
   Slots kept; ///< all vectors of the row, if they stay
 };
 

@@ -81,6 +81,33 @@ RowPlan kernelbrain::strategy::planGpuRows(const RowProgram &program,
   return plan;
 }
 
+std::vector<const Node *> kernelbrain::strategy::stagedInputs(
+    const RowProgram &program, const RowPlan &plan, const GpuRowOptions &gpu) {
+  std::vector<const Node *> result;
+  if (!gpu.stage || !program.columns().isStatic() || keepsRows(program, gpu))
+    return result;
+  for (const Node *node : program.live()) {
+    bool isRow = node->kind == Node::Kind::Input &&
+                 program.variesAlongRows(node) &&
+                 program.variesAlongColumns(node);
+    auto uses = llvm::count_if(plan.sweeps, [&](const Sweep &sweep) {
+      return llvm::is_contained(sweep.matrices, node);
+    });
+    if (isRow && uses > 1)
+      result.push_back(node);
+  }
+  return result;
+}
+
+int64_t kernelbrain::strategy::stagedBytes(const RowProgram &program,
+                                           const RowPlan &plan,
+                                           const GpuRowOptions &gpu) {
+  int64_t bytes = 0;
+  for (const Node *node : stagedInputs(program, plan, gpu))
+    bytes += elementBytes(node->type);
+  return bytes * vectorsPerThread(program, gpu) * gpu.threads * gpu.lanes;
+}
+
 //===----------------------------------------------------------------------===//
 // Places of extrema
 //===----------------------------------------------------------------------===//

@@ -64,6 +64,12 @@ int64_t kernelbrain::strategy::residentBlocks(const GpuRowVariant &variant,
   int64_t blocks =
       std::min(limits.threadsPerMultiprocessor / threads,
                limits.registersPerMultiprocessor / (registers * threads));
+  if (int64_t bytes =
+          stagedBytes(*variant.programs.front(), variant.plan, variant.gpu))
+    blocks =
+        bytes > limits.sharedBytesPerBlock
+            ? 0
+            : std::min(blocks, limits.sharedBytesPerMultiprocessor / bytes);
   return std::min(blocks, limits.blocksPerMultiprocessor);
 }
 
@@ -98,7 +104,8 @@ static double columnWork(const GpuRowVariant &variant) {
 /// stay, unless all rows at hand fit the cache.
 static double readings(const GpuRowVariant &variant, const Target &target) {
   const RowProgram &program = *variant.programs.front();
-  if (variant.plan.sweeps.size() < 2 || keepsRows(program, variant.gpu))
+  if (variant.plan.sweeps.size() < 2 || keepsRows(program, variant.gpu) ||
+      variant.gpu.stage)
     return 1;
   double columns = program.columns().evaluate(program.dimHints);
   double atHand = columns * columnBytes(variant) * variant.gpu.rows *
@@ -178,7 +185,9 @@ Estimate kernelbrain::strategy::estimateGpuRows(const GpuRowVariant &variant,
   int64_t resident = residentBlocks(variant, target);
   if (registers > 250 || resident == 0) {
     estimate.rejection =
-        "about " + std::to_string(registers) + " registers a thread";
+        "about " + std::to_string(registers) + " registers a thread and " +
+        std::to_string(stagedBytes(program, variant.plan, gpu)) +
+        " bytes of shared memory a block";
     return estimate;
   }
   double processors = double(target.gpu->multiprocessors);
@@ -328,6 +337,9 @@ void GpuSpaceBuilder::addGeometry() {
     return;
   add("backwards", {int64_t(0), int64_t(1)}, int64_t(1),
       "where rows do not stay, the last sweep starts with what was read last");
+  add("stage", {int64_t(0), int64_t(1)}, int64_t(0),
+      "where rows do not stay, they wait in shared memory for later sweeps",
+      /*structural=*/true);
   add("online", {int64_t(0), int64_t(1)}, int64_t(1),
       "where rows do not stay, a maximum and its sum in one sweep",
       /*structural=*/true);

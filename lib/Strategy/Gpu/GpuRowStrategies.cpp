@@ -85,6 +85,7 @@ GpuRowVariant::GpuRowVariant(const GpuRowKernel &kernel, const Recipe &recipe) {
   gpu.exactExp = textKnob(recipe, "exp") == "exact";
   gpu.fastMath = integerKnob(recipe, "fast_math", 0);
   gpu.online = integerKnob(recipe, "online", 0);
+  gpu.stage = integerKnob(recipe, "stage", 0);
   gpu.backwards = integerKnob(recipe, "backwards", 0);
   for (const auto &program : kernel.programs)
     programs.push_back(replacePlaces(rewriteProgram(*program, rewrites),
@@ -117,7 +118,7 @@ public:
   GpuRowStrategy(StringRef name, bool wantsReduction)
       : name(name), wantsReduction(wantsReduction),
         // Bump the number with every change of the code or of the knobs.
-        version(contentHash(name.str() + " 3")) {}
+        version(contentHash(name.str() + " 4")) {}
 
   StringRef getName() const override { return name; }
   StringRef getVersion() const override { return version; }

@@ -31,6 +31,7 @@ protected:
   /// mask is one truth value: whether all of it exists.
   struct GpuSlot : Slot {
     Value lanesExist; ///< null: all of them, or as the mask says none
+    Value place;      ///< among the vectors of its thread, if anybody asks
 
     using Slot::Slot;
   };

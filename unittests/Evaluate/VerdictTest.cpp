@@ -317,6 +317,33 @@ TEST(Judge, TheNormThatFailsIsNamed) {
             std::string::npos);
 }
 
+TEST(Judge, WhatACutOffLeavesIsMeasuredByItsTerms) {
+  // max(x, 0) left one small element of a tile: a difference of terms near 1.
+  std::vector<double> values = ramp();
+  for (int64_t row = 0; row < 32; ++row)
+    for (int64_t column = 0; column < 32; ++column)
+      values[size_t(row * 64 + column)] = 0;
+  values[70] = 1.5e-5;
+  OutputReference output = makeReference(values);
+  std::vector<float> right = rounded(values), off = right;
+  takeBaseline(output, right.data());
+  std::vector<double> moved = values;
+  moved[71] = 5e-4; // which a small change of the inputs lets through
+  takeLower(output, ElementType::F64, moved.data());
+  off[70] += 0x1p-26f; // an eighth of a unit of the terms
+  EXPECT_EQ(judge(output, off.data()).reason, "");
+  off[70] = 0;
+  EXPECT_NE(judge(output, off.data()).reason, "");
+  // Eight such elements are a tile like others.
+  for (size_t k = 71; k < 78; ++k)
+    values[k] = 1e-5;
+  output = makeReference(values);
+  right = off = rounded(values);
+  takeBaseline(output, right.data());
+  off[70] += 0x1p-26f;
+  EXPECT_NE(judge(output, off.data()).reason, "");
+}
+
 TEST(Judge, IntegersAreEqual) {
   OutputReference output;
   output.argument.type = ElementType::I32;

@@ -49,10 +49,14 @@ Result<Json> Worker::exchange(const Json &message) {
     process.reset();
     return Error{"kb-worker " + why};
   };
+  auto ended = [&] {
+    std::optional<std::string> end = process->wait(1000);
+    return gone(end && !end->empty() ? "died: " + *end : "ended");
+  };
   {
     PipeSignalBlock block;
     if (!writeFrame(process->input(), {message, ""}))
-      return gone("died");
+      return ended();
   }
   int64_t deadline =
       nowMs() +
@@ -81,10 +85,8 @@ Result<Json> Worker::exchange(const Json &message) {
     ssize_t count = ::read(process->output(), buffer, sizeof buffer);
     if (count < 0 && errno == EINTR)
       continue;
-    if (count <= 0) {
-      std::optional<std::string> end = process->wait(1000);
-      return gone(end && !end->empty() ? "died: " + *end : "ended");
-    }
+    if (count <= 0)
+      return ended();
     parser.feed({buffer, size_t(count)});
   }
 }

@@ -189,6 +189,7 @@ Status KernelBank::fillSets(bool everySet) {
     return status;
   if (Status status = addViolatingSet(baseline); !status)
     return status;
+  shareErrors();
   bool anyFloat = false, power = false;
   for (const BankSet &set : bankSets) {
     reply.sets.push_back(set.inputs.name());
@@ -200,6 +201,29 @@ Status KernelBank::fillSets(bool everySet) {
   }
   reply.lowPower = (anyFloat && !power) || !hasReference;
   return {};
+}
+
+void KernelBank::shareErrors() {
+  constexpr int64_t few = 8;
+  for (size_t k = 0; k < bankSets[0].outputs.size(); ++k) {
+    auto isFew = [&](const BankSet &set) {
+      return k < set.outputs.size() && set.outputs[k].lostAbove == 0 &&
+             elementCount(set.outputs[k].extents) < few;
+    };
+    auto quotient = [&](const BankSet &set) {
+      const OutputReference &output = set.outputs[k];
+      return output.lower.largest > 0
+                 ? output.baseline.largest / output.lower.largest
+                 : 0;
+    };
+    const BankSet *usual = nullptr;
+    for (const BankSet &set : bankSets)
+      if (isFew(set) && (!usual || quotient(set) > quotient(*usual)))
+        usual = &set;
+    for (BankSet &set : bankSets)
+      if (isFew(set))
+        takeUsualError(set.outputs[k], usual->outputs[k]);
+  }
 }
 
 double KernelBank::shareOfNaN(const InputSet &set) {

@@ -30,8 +30,8 @@ static double largestFinite(ElementType type) {
                     format.maxExponent);
 }
 
-/// Whether so few of a row's elements are near its scale that luck decides how
-/// large its error is.
+/// Whether so few elements of a row or tile are near its scale that luck
+/// decides how large its error is.
 static bool isThin(const double *values, int64_t count, double scale) {
   constexpr int64_t enough = 8;
   int64_t near = std::count_if(values, values + count, [&](double value) {
@@ -57,6 +57,24 @@ static void takeIntegers(OutputReference &reference, ElementType type,
       for (int64_t k = 0; k < run.count; ++k)
         reference.integers.push_back(loadInteger(type, data, run.begin + k));
     }
+}
+
+/// What a cut-off (a maximum with 0) leaves of a tile may be a few elements
+/// that are what their terms left over: the error is that of the terms then.
+/// Their scale is no less than a small part of the whole output's.
+static void raiseThinScales(OutputReference &reference) {
+  constexpr double part = 0x1p-12;
+  double whole = 0;
+  for (double scale : reference.scales)
+    whole = std::max(whole, scale);
+  for (size_t k = 0; k < reference.scales.size(); ++k) {
+    size_t begin = reference.starts[k], end = k + 1 < reference.starts.size()
+                                                  ? reference.starts[k + 1]
+                                                  : reference.values.size();
+    double &scale = reference.scales[k];
+    if (isThin(reference.values.data() + begin, int64_t(end - begin), scale))
+      scale = std::max(scale, part * whole);
+  }
 }
 
 void takeReference(OutputReference &reference, ElementType type,
@@ -96,6 +114,8 @@ void takeReference(OutputReference &reference, ElementType type,
                  for (; k < end; ++k)
                    takeTile(size_t(k));
                });
+  if (!byRow)
+    raiseThinScales(reference);
 }
 
 namespace {

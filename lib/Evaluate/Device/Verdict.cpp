@@ -116,7 +116,9 @@ Judgement judge(const OutputReference &reference, const void *data,
     int64_t worst;
     const char *name;
   };
-  double lost = std::max(2 * reference.baseline.lost, largest);
+  // The largest error of a few rows is luck: another order of additions meets
+  // its own.
+  double lost = std::max(4 * reference.baseline.lost, largest);
   Norm norms[] = {{error.largest / largest, error.worst, "the bound"},
                   {error.rms / rms, error.worstRms,
                    "the bound of its tile's root mean square"},

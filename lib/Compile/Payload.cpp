@@ -101,4 +101,15 @@ OwningOpRef<ModuleOp> parsePayload(StringRef text, kb::KernelOp kernel) {
   return module;
 }
 
+LogicalResult keepFirstError(Diagnostic &found, std::string &first) {
+  if (found.getSeverity() != DiagnosticSeverity::Error || !first.empty())
+    return success();
+  first = found.str();
+  if (auto place = dyn_cast<FileLineColLoc>(found.getLocation());
+      place && place.getFilename() == "payload")
+    first = "payload:" + std::to_string(place.getLine()) + ":" +
+            std::to_string(place.getColumn()) + ": " + first;
+  return success();
+}
+
 } // namespace kernelbrain::compile

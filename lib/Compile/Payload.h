@@ -17,6 +17,9 @@ namespace kernelbrain::compile {
 mlir::OwningOpRef<mlir::ModuleOp> parsePayload(llvm::StringRef text,
                                                kb::KernelOp kernel);
 
+/// Keeps the first error, with its place if that is in a payload.
+llvm::LogicalResult keepFirstError(mlir::Diagnostic &found, std::string &first);
+
 } // namespace kernelbrain::compile
 
 #endif // KERNELBRAIN_LIB_COMPILE_PAYLOAD_H

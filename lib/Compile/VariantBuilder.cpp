@@ -8,9 +8,8 @@
 #include "Lowering.h"
 #include "Payload.h"
 #include "kernelbrain/Compile/HostTarget.h"
+#include "kernelbrain/Strategy/Stock.h"
 #include "kernelbrain/Support/Hash.h"
-#include "kernelbrain/Transforms/KernelText.h"
-#include "mlir/Parser/Parser.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
@@ -138,18 +137,6 @@ bool VariantBuild::fail(Disposition disposition, std::string reason) {
   return false;
 }
 
-/// Keeps the first error, with its place if that is in a payload.
-static LogicalResult keepFirstError(Diagnostic &found, std::string &first) {
-  if (found.getSeverity() != DiagnosticSeverity::Error || !first.empty())
-    return success();
-  first = found.str();
-  if (auto place = dyn_cast<FileLineColLoc>(found.getLocation());
-      place && place.getFilename() == "payload")
-    first = "payload:" + std::to_string(place.getLine()) + ":" +
-            std::to_string(place.getColumn()) + ": " + first;
-  return success();
-}
-
 BuiltVariant VariantBuild::run() {
   ScopedDiagnosticHandler handler(
       payload().getContext(),
@@ -165,17 +152,6 @@ BuiltVariant VariantBuild::run() {
 // Rung 0
 //===----------------------------------------------------------------------===//
 
-static SearchSpace stockSpace() {
-  SearchSpace space;
-  space.strategy = "stock";
-  space.knobs = {{"fuse",
-                  {int64_t(0), int64_t(1)},
-                  int64_t(1),
-                  "elementwise fusion",
-                  false}};
-  return space;
-}
-
 /// The strategies that always exist have one optional knob: `fuse`, or, for an
 /// embedder's own baseline, the text of a `pipeline`.
 bool VariantBuild::checkReserved() {
@@ -183,7 +159,7 @@ bool VariantBuild::checkReserved() {
   if (pipeline != recipe.knobs.end() && recipe.knobs.size() == 1)
     return std::holds_alternative<std::string>(pipeline->second) ||
            fail(Disposition::InvalidRecipe, "knob 'pipeline' is no text");
-  SearchSpace space = stockSpace();
+  SearchSpace space = strategy::stockSpace();
   space.strategy = recipe.strategy;
   std::string violation = space.violation(space.completed(recipe));
   return violation.empty() || fail(Disposition::InvalidRecipe, violation);
@@ -458,64 +434,6 @@ BuiltVariant buildVariant(const KernelSource &kernel, const Recipe &recipe,
                           Output output, const Toolchain &toolchain,
                           StageObserver onStage) {
   return VariantBuild(kernel, recipe, output, toolchain, onStage).run();
-}
-
-//===----------------------------------------------------------------------===//
-// Payloads
-//===----------------------------------------------------------------------===//
-
-ReadPayload readPayload(const KernelSource &kernel, StringRef text,
-                        const Toolchain &toolchain) {
-  kb::KernelOp original = kernel.op;
-  std::string diagnostic;
-  ScopedDiagnosticHandler handler(
-      original.getContext(),
-      [&](Diagnostic &found) { return keepFirstError(found, diagnostic); });
-  ReadPayload result;
-  OwningOpRef<ModuleOp> module = parsePayload(text, original);
-  if (!module) {
-    result.disposition = Disposition::InvalidRecipe;
-    result.reason =
-        diagnostic.empty() ? "the payload is not legal" : diagnostic;
-    return result;
-  }
-  kb::KernelOp payload = *module->getOps<kb::KernelOp>().begin();
-  result.disposition = Disposition::Passed;
-  result.text = printKernelText(payload);
-  for (const auto &strategy : toolchain.strategies)
-    if (strategy->mismatch(payload, toolchain.target).empty())
-      result.spaces.push_back(strategy->space(payload, toolchain.target));
-  result.spaces.push_back(stockSpace());
-  return result;
-}
-
-//===----------------------------------------------------------------------===//
-// Kernels
-//===----------------------------------------------------------------------===//
-
-Result<KernelSource> parseKernelSource(StringRef text, MLIRContext &context) {
-  std::string diagnostic;
-  ScopedDiagnosticHandler handler(&context, [&](Diagnostic &found) {
-    if (diagnostic.empty())
-      diagnostic = found.str();
-    return success();
-  });
-  KernelSource source;
-  source.module = parseSourceString<ModuleOp>(text, ParserConfig(&context));
-  if (!source.module)
-    return Error{diagnostic};
-  unsigned count = 0;
-  source.module->walk([&](kb::KernelOp op) {
-    source.op = op;
-    ++count;
-  });
-  if (count != 1)
-    return Error{"expected one kb.kernel, found " + std::to_string(count)};
-  FailureOr<Kernel> description = describeKernel(source.op);
-  if (failed(description))
-    return Error{diagnostic};
-  source.description = std::move(*description);
-  return std::move(source);
 }
 
 } // namespace kernelbrain::compile

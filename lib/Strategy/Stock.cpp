@@ -144,4 +144,15 @@ FailureOr<Instance> instantiateStockForGpu(kb::KernelOp kernel,
   return instance;
 }
 
+SearchSpace stockSpace() {
+  SearchSpace space;
+  space.strategy = "stock";
+  space.knobs = {{"fuse",
+                  {int64_t(0), int64_t(1)},
+                  int64_t(1),
+                  "elementwise fusion",
+                  false}};
+  return space;
+}
+
 } // namespace kernelbrain::strategy

@@ -43,6 +43,9 @@ lowerStock(mlir::ModuleOp module, llvm::StringRef pipeline,
 /// Returns N, and 0 without adding an argument if there are none.
 int64_t packWorkspace(mlir::func::FuncOp function);
 
+/// The knob of the stock lowering.
+SearchSpace stockSpace();
+
 } // namespace kernelbrain::strategy
 
 #endif // KERNELBRAIN_STRATEGY_STOCK_H

@@ -1,4 +1,4 @@
-//===- GpuRowSpace.cpp - Knobs and the model of device row programs -------===//
+//===- GpuRowSpace.cpp - Knobs of device row programs ---------------------===//
 
 #include "GpuEmitter.h"
 #include "GpuRowStrategies.h"
@@ -11,215 +11,6 @@
 using namespace mlir;
 using namespace kernelbrain;
 using namespace kernelbrain::strategy;
-
-//===----------------------------------------------------------------------===//
-// The model
-//===----------------------------------------------------------------------===//
-
-static double rowCount(const RowProgram &program) {
-  double rows = 1;
-  for (unsigned axis = 0; axis < program.numRowAxes; ++axis)
-    rows *= program.axes[axis].evaluate(program.dimHints);
-  return rows;
-}
-
-/// Columns that a thread has at hand at once.
-static int64_t elementsAtOnce(const GpuRowVariant &variant) {
-  int64_t vectors = variant.gpu.vectors;
-  if (int64_t all = vectorsPerThread(*variant.programs.front(), variant.gpu);
-      all && !variant.plan.sweeps.empty())
-    vectors = std::min(vectors, all);
-  return vectors * variant.gpu.lanes;
-}
-
-/// Bytes that one column of all programs reads.
-static double columnBytes(const GpuRowVariant &variant) {
-  double bytes = 0;
-  for (const auto &program : variant.programs)
-    for (const Node *node : program->live())
-      if (node->kind == Node::Kind::Input && program->variesAlongColumns(node))
-        bytes += elementBytes(node->type);
-  return bytes;
-}
-
-int64_t kernelbrain::strategy::gpuRegisters(const GpuRowVariant &variant) {
-  const RowProgram &program = *variant.programs.front();
-  double elements = elementsAtOnce(variant);
-  double words = columnBytes(variant) / 4;
-  // Values stay, or are used twice in one go.
-  bool isReused = llvm::any_of(variant.plan.sweeps, [](const Sweep &sweep) {
-    return sweep.reductions.size() > 1;
-  });
-  if (variant.plan.sweeps.size() > 1 || isReused)
-    words = std::max(words, double(laneBytes(program)) / 4);
-  // Addresses and what a vector in work takes.
-  return 24 + static_cast<int64_t>(elements * words) + variant.gpu.lanes;
-}
-
-int64_t kernelbrain::strategy::residentBlocks(const GpuRowVariant &variant,
-                                              const Target &target) {
-  const GpuLimits limits = target.gpu.value_or(GpuLimits());
-  int64_t threads = variant.gpu.threads;
-  int64_t registers = llvm::alignTo(gpuRegisters(variant), 8);
-  int64_t blocks =
-      std::min(limits.threadsPerMultiprocessor / threads,
-               limits.registersPerMultiprocessor / (registers * threads));
-  if (int64_t bytes =
-          stagedBytes(*variant.programs.front(), variant.plan, variant.gpu))
-    blocks =
-        bytes > limits.sharedBytesPerBlock
-            ? 0
-            : std::min(blocks, limits.sharedBytesPerMultiprocessor / bytes);
-  return std::min(blocks, limits.blocksPerMultiprocessor);
-}
-
-/// Instructions for one column, all sweeps together.
-static double columnWork(const GpuRowVariant &variant) {
-  RowOptions options = variant.options;
-  options.lanes = 1;
-  double sum = 0;
-  auto add = [&](const RowProgram &program, ArrayRef<Node *> nodes) {
-    for (const Node *node : nodes)
-      if (node->kind == Node::Kind::Op)
-        sum += node->isOp("math.exp") ? (variant.gpu.exactExp ? 10 : 5)
-                                      : nodeCost(program, node, options);
-  };
-  if (variant.plan.sweeps.empty())
-    for (const auto &program : variant.programs)
-      add(*program, program->live());
-  bool keeps = keepsRows(*variant.programs.front(), variant.gpu);
-  std::set<Node *> seen;
-  for (const Sweep &sweep : variant.plan.sweeps) {
-    std::vector<Node *> nodes;
-    for (Node *node : sweep.matrices)
-      if (seen.insert(node).second || !keeps)
-        nodes.push_back(node);
-    add(*variant.programs.front(), nodes);
-    sum += sweep.reductions.size();
-  }
-  return sum + 2;
-}
-
-/// How often rows are read from memory: again in each sweep if they do not
-/// stay, unless all rows at hand fit the cache.
-static double readings(const GpuRowVariant &variant, const Target &target) {
-  const RowProgram &program = *variant.programs.front();
-  if (variant.plan.sweeps.size() < 2 || keepsRows(program, variant.gpu) ||
-      variant.gpu.stage)
-    return 1;
-  double columns = program.columns().evaluate(program.dimHints);
-  double atHand = columns * columnBytes(variant) * variant.gpu.rows *
-                  target.gpu->multiprocessors * residentBlocks(variant, target);
-  // Softmax rows of 256 KiB, one a multiprocessor, took 0.75 of reading twice.
-  double again = atHand < 0.7 * target.l2Bytes ? 0.75 : 1;
-  return 1 + again * (variant.plan.sweeps.size() - 1);
-}
-
-/// Seconds that one block takes by itself: a trip to memory for each chunk of a
-/// row, and exchanges, which wait for the slowest warp.
-static double blockSeconds(const GpuRowVariant &variant) {
-  constexpr double trip = 8e-7, step = 4e-8, wait = 2e-7, waitPerWarp = 2e-8;
-  constexpr double waitInCluster = 8e-7;
-  if (variant.plan.sweeps.empty())
-    return 2 * trip;
-  const RowProgram &program = *variant.programs.front();
-  const GpuRowOptions &gpu = variant.gpu;
-  double all = double(program.columns().evaluate(program.dimHints)) /
-               double(gpu.group() * gpu.lanes);
-  double chunks = std::max(1.0, std::ceil(all / double(gpu.vectors)));
-  double sweeps = double(variant.plan.sweeps.size());
-  double passes = keepsRows(program, gpu) ? 1 : sweeps;
-  double warps = double(gpu.group()) / warpThreads;
-  double exchange =
-      step * std::log2(double(std::min(gpu.group(), warpThreads)));
-  if (warps > 1)
-    exchange += wait + waitPerWarp * double(gpu.threads) / warpThreads;
-  if (gpu.cluster > 1)
-    exchange += waitInCluster;
-  return trip * (chunks * passes + 1) + exchange * sweeps;
-}
-
-/// Seconds that the bytes take, given how many of them are on their way while
-/// threads do not wait for each other.
-static double memorySeconds(const GpuRowVariant &variant, const Target &target,
-                            double bytes, double busyBlocks) {
-  double processors = double(target.gpu->multiprocessors);
-  double needed = 8e-7 * target.dramBytesPerSecond / processors;
-  double share = variant.plan.sweeps.size() > 1 ? 0.5 : 0.8;
-  double threads = busyBlocks * double(variant.gpu.threads);
-  double onTheWay =
-      threads * double(elementsAtOnce(variant)) * columnBytes(variant) * share;
-  // Few threads hide little of each other's latency.
-  return bytes / target.dramBytesPerSecond * (1 + 0.1 * needed / onTheWay) *
-         (1 + 2.0 * warpThreads / threads);
-}
-
-/// What the rest of the model does not see: on an H200, small blocks were some
-/// percent slower on all files, and without reductions so were blocks of other
-/// than 128 threads, or threads with other than two vectors.
-static double experience(const GpuRowVariant &variant) {
-  double threads = std::log2(double(variant.gpu.threads) / 128);
-  double vectors = std::log2(double(variant.gpu.vectors) / 2);
-  if (variant.plan.sweeps.empty())
-    return 1 + 0.02 * (std::abs(threads) + std::abs(vectors));
-  double rows = std::log2(double(variant.gpu.rows));
-  // Code for the ends of shifted rows takes registers from all of them.
-  const RowProgram &program = *variant.programs.front();
-  bool isShifted = fittingLanes(program, variant.gpu.lanes) < variant.gpu.lanes;
-  return 1 + 0.02 * std::max(0.0, -threads) + 0.005 * rows +
-         (variant.gpu.cluster > 1 ? 0.3 : 0) + (isShifted ? 0.5 : 0);
-}
-
-Estimate kernelbrain::strategy::estimateGpuRows(const GpuRowVariant &variant,
-                                                const Target &target) {
-  Estimate estimate;
-  const RowProgram &program = *variant.programs.front();
-  const GpuRowOptions &gpu = variant.gpu;
-  double read = 0, written = 0;
-  for (const auto &piece : variant.programs) {
-    read = std::max(read, touchedBytes(*piece, false));
-    written += touchedBytes(*piece, true);
-  }
-  estimate.boundNs = target.leastNs(read + written);
-  int64_t registers = gpuRegisters(variant);
-  int64_t resident = residentBlocks(variant, target);
-  if (registers > 250 || resident == 0) {
-    estimate.rejection =
-        "about " + std::to_string(registers) + " registers a thread and " +
-        std::to_string(stagedBytes(program, variant.plan, gpu)) +
-        " bytes of shared memory a block";
-    return estimate;
-  }
-  double processors = double(target.gpu->multiprocessors);
-  double columns = double(program.columns().evaluate(program.dimHints));
-  double rows = rowCount(program);
-  bool reduces = !variant.plan.sweeps.empty();
-  double blocks = std::ceil(
-      reduces ? rows * double(gpu.cluster) / double(gpu.rows)
-              : rows * columns / double(gpu.threads * gpu.vectors * gpu.lanes));
-  double busy = std::min(double(resident), std::ceil(blocks / processors));
-  double memory = memorySeconds(
-      variant, target, read * readings(variant, target) + written, busy);
-  // The last wave, and threads beyond the row's end.
-  double waves = blocks / (processors * double(resident));
-  double idle = 1 + 0.5 * (std::ceil(waves) / waves - 1);
-  if (reduces) {
-    double all = double(std::max<int64_t>(vectorsPerThread(program, gpu), 1));
-    double useful = columns / (all * double(gpu.group() * gpu.lanes));
-    idle *= 1 + 0.3 * (1 / std::min(1.0, useful) - 1);
-  }
-  double work = columnWork(variant) * rows * columns /
-                (processors * 128 * target.clockHz);
-  double longest = std::max(memory, work) * std::min(idle, 4.0);
-  longest = std::max(longest, std::ceil(waves) * blockSeconds(variant));
-  longest = longest * experience(variant) + 0.1 * std::min(memory, work);
-  estimate.timeNs = 1e9 * (longest + 1.5e-6);
-  return estimate;
-}
-
-//===----------------------------------------------------------------------===//
-// Knobs
-//===----------------------------------------------------------------------===//
 
 namespace {
 class GpuSpaceBuilder {
@@ -409,19 +200,23 @@ void GpuSpaceBuilder::chooseGeometry() {
   Recipe best = space.defaultRecipe(), recipe = best;
   double least = 0;
   const Knob *rows = space.find("rows"), *clusters = space.find("cluster");
+  const Knob *stages = space.find("stage");
   std::vector<KnobValue> one{int64_t(1)};
   GpuRowVariant variant(kernel, best);
   auto consider = [&](int64_t threads, int64_t vectors, int64_t side,
-                      int64_t cluster, int64_t lanes) {
+                      int64_t cluster, bool stage, int64_t lanes) {
     recipe.knobs["lanes"] = variant.gpu.lanes = lanes;
     recipe.knobs["threads"] = variant.gpu.threads = threads;
     recipe.knobs["vectors"] = variant.gpu.vectors = vectors;
     variant.gpu.rows = side;
     variant.gpu.cluster = cluster;
+    variant.gpu.stage = stage;
     if (rows)
       recipe.knobs["rows"] = side;
     if (clusters)
       recipe.knobs["cluster"] = cluster;
+    if (stages)
+      recipe.knobs["stage"] = int64_t(stage);
     if (!space.violation(recipe).empty())
       return;
     if (kernel.reduces)
@@ -441,9 +236,14 @@ void GpuSpaceBuilder::chooseGeometry() {
     for (const KnobValue &vectors : space.find("vectors")->values)
       for (const KnobValue &side : rows ? rows->values : one)
         for (const KnobValue &cluster : clusters ? clusters->values : one)
-          for (int64_t lanes : widths)
+          for (int64_t lanes : widths) {
             consider(number(threads), number(vectors), number(side),
-                     number(cluster), lanes);
+                     number(cluster), /*stage=*/false, lanes);
+            // Shared by a cluster, long rows fit into shared memory.
+            if (stages && number(cluster) > 1)
+              consider(number(threads), number(vectors), number(side),
+                       number(cluster), /*stage=*/true, lanes);
+          }
   for (Knob &decided : space.knobs)
     decided.otherwise = best.knobs[decided.name];
 }

@@ -118,7 +118,7 @@ public:
   GpuRowStrategy(StringRef name, bool wantsReduction)
       : name(name), wantsReduction(wantsReduction),
         // Bump the number with every change of the code or of the knobs.
-        version(contentHash(name.str() + " 4")) {}
+        version(contentHash(name.str() + " 5")) {}
 
   StringRef getName() const override { return name; }
   StringRef getVersion() const override { return version; }

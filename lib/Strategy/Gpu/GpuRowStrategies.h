@@ -37,6 +37,8 @@ std::unique_ptr<RowProgram> replacePlaces(std::unique_ptr<RowProgram> program,
 SearchSpace gpuRowSpace(const GpuRowKernel &kernel, const Target &target);
 Estimate estimateGpuRows(const GpuRowVariant &variant, const Target &target);
 
+/// Rows at the tuned extents.
+double rowCount(const RowProgram &program);
 /// Registers that a thread is likely to need.
 int64_t gpuRegisters(const GpuRowVariant &variant);
 /// Blocks that a multiprocessor holds at once; 0 if not even one fits.

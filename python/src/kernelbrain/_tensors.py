@@ -148,7 +148,7 @@ class Allocation:
 class Result:
     """One result: a DLPack tensor over memory that `owner` keeps alive."""
 
-    def __init__(self, type_, shape, strides, address, owner, device):
+    def __init__(self, type_, shape, strides, address, owner, device=(_CPU, 0)):
         self.type, self.shape, self.strides, self.address, self.owner = type_, shape, strides, address, owner
         self.device = device
 

@@ -146,23 +146,6 @@ TEST_F(NormKernel, RightOnesPass) {
   }
 }
 
-/// Timing on a machine that others use may be Unstable: then it is repeated, as
-/// the search does.
-Measurement timeQuietly(WorkerEvaluator &evaluator, const Artifact &artifact,
-                        const Artifact &against, search::Effort effort) {
-  Measurement measurement;
-  for (int attempt = 0; attempt < 8; ++attempt) {
-    Result<Measurement> timed = evaluator.time(artifact, against, effort);
-    EXPECT_TRUE(timed) << timed.error().message;
-    if (!timed)
-      break;
-    measurement = *timed;
-    if (measurement.disposition != Disposition::Unstable)
-      break;
-  }
-  return measurement;
-}
-
 TEST_F(NormKernel, AFasterOneIsFaster) {
   Measurement measurement =
       timeQuietly(*evaluator, variant("FAST"), stock, search::Effort::Full);

@@ -123,4 +123,19 @@ WorkerOptions workerOptions(const TemporaryFolder &folder,
   return options;
 }
 
+Measurement timeQuietly(WorkerEvaluator &evaluator, const Artifact &artifact,
+                        const Artifact &against, search::Effort effort) {
+  Measurement measurement;
+  for (int attempt = 0; attempt < 8; ++attempt) {
+    Result<Measurement> timed = evaluator.time(artifact, against, effort);
+    EXPECT_TRUE(timed) << timed.error().message;
+    if (!timed)
+      break;
+    measurement = *timed;
+    if (measurement.disposition != Disposition::Unstable)
+      break;
+  }
+  return measurement;
+}
+
 } // namespace kernelbrain::evaluate

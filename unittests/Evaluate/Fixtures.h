@@ -6,7 +6,7 @@
 #include "Testing/TemporaryFolder.h"
 
 #include "kernelbrain/Core/Artifact.h"
-#include "kernelbrain/Evaluate/Client/Worker.h"
+#include "kernelbrain/Evaluate/Client/WorkerEvaluator.h"
 
 #include <string>
 #include <vector>
@@ -37,6 +37,11 @@ Manifest programManifest(bool promoted = false);
 /// Options for a worker whose timing lease is the test's own.
 WorkerOptions workerOptions(const TemporaryFolder &folder,
                             std::vector<std::string> arguments = {});
+
+/// Timing on a machine that others use may be Unstable: then it is repeated, as
+/// the search does.
+Measurement timeQuietly(WorkerEvaluator &evaluator, const Artifact &artifact,
+                        const Artifact &against, search::Effort effort);
 
 } // namespace kernelbrain::evaluate
 

@@ -156,22 +156,6 @@ TEST_F(GpuNormKernel, AWorkspaceIsAsLargeAsItSays) {
   EXPECT_EQ(bad->disposition, Disposition::Crashed) << bad->reason;
 }
 
-/// As AdversaryTest's: noise is no result.
-Measurement timeQuietly(WorkerEvaluator &evaluator, const Artifact &artifact,
-                        const Artifact &against, search::Effort effort) {
-  Measurement measurement;
-  for (int attempt = 0; attempt < 8; ++attempt) {
-    Result<Measurement> timed = evaluator.time(artifact, against, effort);
-    EXPECT_TRUE(timed) << timed.error().message;
-    if (!timed)
-      break;
-    measurement = *timed;
-    if (measurement.disposition != Disposition::Unstable)
-      break;
-  }
-  return measurement;
-}
-
 TEST_F(GpuNormKernel, TimesAreCompared) {
   Measurement faster =
       timeQuietly(*evaluator, variant("FAST"), stock, search::Effort::Full);

@@ -17,39 +17,6 @@ namespace {
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double notANumber = std::numeric_limits<double>::quiet_NaN();
 
-TEST(Tiles, CoverEveryElementOnce) {
-  for (std::vector<int64_t> extents : {std::vector<int64_t>{},
-                                       {5},
-                                       {3000},
-                                       {70, 45},
-                                       {3, 40, 33},
-                                       {100, 4},
-                                       {0, 7},
-                                       {64, 0}}) {
-    TileGrid grid(extents);
-    std::vector<int> seen(size_t(grid.elements), 0);
-    for (int64_t tile = 0; tile < grid.tiles(); ++tile)
-      for (int64_t row = 0; row < TileGrid::edge; ++row) {
-        TileGrid::Run run = grid.run(tile, row);
-        for (int64_t k = 0; k < run.count; ++k)
-          ++seen[size_t(run.begin + k)];
-      }
-    for (int count : seen)
-      EXPECT_EQ(count, 1);
-  }
-}
-
-TEST(Tiles, ASampleHasTheCorners) {
-  TileGrid grid({4096, 1024});
-  std::vector<int64_t> tiles = chooseTiles(grid, 64, 1);
-  EXPECT_GE(tiles.size(), 64u);
-  EXPECT_LT(tiles.size(), 200u);
-  for (int64_t corner :
-       {int64_t(0), int64_t(31), grid.tiles() - 32, grid.tiles() - 1})
-    EXPECT_TRUE(std::count(tiles.begin(), tiles.end(), corner)) << corner;
-  EXPECT_EQ(chooseTiles(grid, 0, 1).size(), size_t(grid.tiles()));
-}
-
 /// An f32 output of 64 x 64 whose reference is `reference`.
 OutputReference makeReference(const std::vector<double> &reference,
                               ElementType type = ElementType::F32,
@@ -206,6 +173,19 @@ TEST(Judge, AtTheLimitsAVariantMayBeAsWrongAsTheBaseline) {
   EXPECT_FALSE(boundOf(output).hasPower);
 }
 
+TEST(Judge, AtTheLimitsLostRowsMayBeFourTimesAsWrong) {
+  std::vector<double> reference = rampWithLargeRows();
+  OutputReference output = makeReference(reference, ElementType::F32, 0x1p-18);
+  std::vector<float> right = rounded(reference), baseline = right, off = right;
+  baseline[8 * 64] *= 1 + 0x1p-10f;
+  takeBaseline(output, baseline.data());
+  off[8 * 64] *= 1 + 3.9f * 0x1p-10f;
+  EXPECT_EQ(judge(output, off.data()).reason, "");
+  off[8 * 64] = right[8 * 64] * (1 + 4.2f * 0x1p-10f);
+  EXPECT_NE(judge(output, off.data()).reason.find("the baseline is lost"),
+            std::string::npos);
+}
+
 TEST(Judge, AtTheLimitsFewLargeElementsAreNoMeasure) {
   std::vector<double> reference = ramp();
   for (size_t k = 0; k < 64; k += 16)
@@ -299,6 +279,32 @@ TEST(Judge, TheErrorOfOneValueIsLuck) {
   for (float &value : off)
     value += 100 * 0x1p-23f;
   EXPECT_NE(judge(repeated, off.data()).reason, "");
+}
+
+TEST(Judge, OutputsOfFewElementsAreJudgedByAllSets) {
+  // One number a set; the baseline was off by chance in the second one only.
+  auto scalar = [](double value, float baseline, double moved) {
+    OutputReference output;
+    output.argument.type = ElementType::F32;
+    output.argument.isOutput = true;
+    output.tiles = {0};
+    takeReference(output, ElementType::F64, &value);
+    takeLower(output, ElementType::F64, &moved);
+    takeBaseline(output, &baseline);
+    return output;
+  };
+  OutputReference first = scalar(1.5, 1.5f, 1.5 + 0x1p-12);
+  OutputReference second = scalar(1.5, 1.5f + 60 * 0x1p-23f, 1.5 + 0x1p-12);
+  OutputReference limits = scalar(1.5, 1.5f, 1.5 + 0x1p-12);
+  limits.lostAbove = 0x1p-6;
+  EXPECT_TRUE(first.hasFewElements());
+  EXPECT_FALSE(makeReference(ramp()).hasFewElements());
+  float near = 1.5f + 50 * 0x1p-23f, far = 1.5f + 150 * 0x1p-23f;
+  EXPECT_NE(judge(first, &near).reason, "");
+  shareUsualError({&first, &second, &limits});
+  EXPECT_EQ(judge(first, &near).reason, "");
+  EXPECT_NE(judge(first, &far).reason, "");
+  EXPECT_EQ(limits.baseline.largest, 0);
 }
 
 TEST(Judge, TheNormThatFailsIsNamed) {

@@ -204,25 +204,19 @@ Status KernelBank::fillSets(bool everySet) {
 }
 
 void KernelBank::shareErrors() {
-  constexpr int64_t few = 8;
   for (size_t k = 0; k < bankSets[0].outputs.size(); ++k) {
-    auto isFew = [&](const BankSet &set) {
-      return k < set.outputs.size() && set.outputs[k].lostAbove == 0 &&
-             elementCount(set.outputs[k].extents) < few;
-    };
-    auto quotient = [&](const BankSet &set) {
-      const OutputReference &output = set.outputs[k];
-      return output.lower.largest > 0
-                 ? output.baseline.largest / output.lower.largest
-                 : 0;
-    };
-    const BankSet *usual = nullptr;
-    for (const BankSet &set : bankSets)
-      if (isFew(set) && (!usual || quotient(set) > quotient(*usual)))
-        usual = &set;
-    for (BankSet &set : bankSets)
-      if (isFew(set))
-        takeUsualError(set.outputs[k], usual->outputs[k]);
+    std::vector<OutputReference *> few;
+    for (BankSet &set : bankSets) {
+      if (set.inputs.violating)
+        continue;
+      OutputReference &output = set.outputs[k];
+      SetKind kind = set.inputs.kind;
+      if (output.hasFewElements())
+        few.push_back(&output);
+      else if (kind == SetKind::EqualRows || kind == SetKind::Constant)
+        takeUsualError(output, bankSets[0].outputs[k]);
+    }
+    shareUsualError(few);
   }
 }
 
@@ -377,19 +371,12 @@ Status KernelBank::addSet(InputSet inputs, Source &baseline,
   }
   if (Status status = runReferences(set, reference); !status)
     return status;
-  bool repeats =
-      inputs.kind == SetKind::EqualRows || inputs.kind == SetKind::Constant;
   size_t output = 0;
-  for (size_t k = 0; k < kernel().arguments.size(); ++k) {
-    if (!kernel().arguments[k].isOutput)
-      continue;
-    OutputReference &reference = set.outputs[output];
-    takeBaseline(reference, own.data(k, set.inputs, Placement::Centered),
-                 options.checkerThreads);
-    if (repeats && !bankSets.empty())
-      takeUsualError(reference, bankSets[0].outputs[output]);
-    ++output;
-  }
+  for (size_t k = 0; k < kernel().arguments.size(); ++k)
+    if (kernel().arguments[k].isOutput)
+      takeBaseline(set.outputs[output++],
+                   own.data(k, set.inputs, Placement::Centered),
+                   options.checkerThreads);
   bankSets.push_back(std::move(set));
   return {};
 }

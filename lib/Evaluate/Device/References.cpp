@@ -364,6 +364,24 @@ void takeUsualError(OutputReference &reference, const OutputReference &usual) {
   baseline.rms = std::max(baseline.rms, baseline.largest);
 }
 
+bool OutputReference::hasFewElements() const {
+  constexpr int64_t few = 8;
+  return TileGrid(extents).elements < few;
+}
+
+void shareUsualError(const std::vector<OutputReference *> &sets) {
+  auto quotient = [](const OutputReference &set) {
+    return set.lower.largest > 0 ? set.baseline.largest / set.lower.largest : 0;
+  };
+  const OutputReference *usual = nullptr;
+  for (const OutputReference *set : sets)
+    if (set->lostAbove == 0 && (!usual || quotient(*set) > quotient(*usual)))
+      usual = set;
+  for (OutputReference *set : sets)
+    if (set->lostAbove == 0)
+      takeUsualError(*set, *usual);
+}
+
 OutputError measureError(const OutputReference &reference, const void *data,
                          int threads) {
   return measureAs(reference, reference.argument.type, data, /*classes=*/true,

@@ -180,16 +180,21 @@ Outcome VariantRun::checkSet(const BankSet &set, Placement placement,
   return equal ? judgeOutputs(set, placement, error) : equal;
 }
 
-Outcome VariantRun::checkVerified(const BankSet &set) {
-  // Each access is checked by itself, which no vector survives.
-  constexpr int64_t slowdown = 20;
+Outcome VariantRun::runForked(const BankSet &set, int64_t deadlineMs,
+                              RunReply &reply) {
   buffers.drawInputs(set.inputs, Placement::Centered);
   buffers.poison(set.inputs, Placement::Centered, Poison::First);
   Json call = buffers.callOf(set.inputs, Placement::Centered,
                              manifests[0].workspaceBytes, 0);
   call["fork"] = true;
+  return runner->run(call, deadlineMs, reply);
+}
+
+Outcome VariantRun::checkVerified(const BankSet &set) {
+  // Each access is checked by itself, which no vector survives.
+  constexpr int64_t slowdown = 20;
   RunReply reply;
-  Outcome outcome = runner->run(call, slowdown * bank.callDeadlineMs(), reply);
+  Outcome outcome = runForked(set, slowdown * bank.callDeadlineMs(), reply);
   if (!outcome || !reply.signal)
     return outcome;
   return {reply.signal == SIGABRT ? Disposition::Incorrect
@@ -199,13 +204,8 @@ Outcome VariantRun::checkVerified(const BankSet &set) {
 }
 
 Outcome VariantRun::checkViolating(const BankSet &set) {
-  buffers.drawInputs(set.inputs, Placement::Centered);
-  buffers.poison(set.inputs, Placement::Centered, Poison::First);
-  Json call = buffers.callOf(set.inputs, Placement::Centered,
-                             manifests[0].workspaceBytes, 0);
-  call["fork"] = true;
   RunReply reply;
-  Outcome outcome = runner->run(call, bank.callDeadlineMs(), reply);
+  Outcome outcome = runForked(set, bank.callDeadlineMs(), reply);
   if (options.gpu && outcome.disposition == Disposition::Crashed) {
     runner.reset(); // its context is of no more use
     return {};

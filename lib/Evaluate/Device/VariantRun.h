@@ -43,6 +43,8 @@ public:
   Outcome judgeOutputs(const BankSet &set, Placement placement, double &error);
 
 private:
+  /// Runs slot 0 once, in a child where there is one, for a run that may abort.
+  Outcome runForked(const BankSet &set, int64_t deadlineMs, RunReply &reply);
   Outcome checkMemory(const BankSet &set, Placement placement, Poison poison,
                       bool inputsToo = true);
   void keepOutputs(const BankSet &set, Placement placement);

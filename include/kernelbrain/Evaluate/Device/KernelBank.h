@@ -112,8 +112,8 @@ private:
   /// is elapsed time.
   int64_t spentMs() const;
   int64_t allowanceMs() const;
-  /// The error of an output of few elements is luck: the baseline's is what it is
-  /// in the set that shows most of it, for how much a set amplifies changes.
+  /// Where the baseline's error is luck, takes it from other sets: once all are
+  /// there.
   void shareErrors();
   double shareOfNaN(const InputSet &set);
 

@@ -74,6 +74,8 @@ struct OutputReference {
   bool hasLower = false;
 
   bool isDense() const;
+  /// Whether luck decides how large its error is, in any set of inputs.
+  bool hasFewElements() const;
 };
 
 /// What an error of this part of the simulated one does to the result is the
@@ -125,6 +127,10 @@ void takeBaseline(OutputReference &reference, const void *data,
 /// inputs without repetition, times how much more these inputs amplify a small
 /// change.
 void takeUsualError(OutputReference &reference, const OutputReference &usual);
+/// For an output of few elements on several sets of inputs: takes the error of
+/// the set that shows most of it, for how much it amplifies a small change, for
+/// usual in all of them. At the limits of the range errors stay as they are.
+void shareUsualError(const std::vector<OutputReference *> &sets);
 
 /// Measures an output of the kernel's own type.
 OutputError measureError(const OutputReference &reference, const void *data,

@@ -54,6 +54,8 @@ protected:
   /// (null: zero), and at the given values of its dynamic operands.
   Value accessOffset(const Access &access, llvm::ArrayRef<Value> coordinates,
                      llvm::ArrayRef<Value> dynamic);
+  /// Ends the program with the assertion's message unless `holds`.
+  void emitAssertion(const Assertion &assertion, Value holds);
   Value index(int64_t value);
   Value addIndex(Value a, Value b);
   Value mulIndex(Value a, Value b);

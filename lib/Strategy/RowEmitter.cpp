@@ -228,22 +228,24 @@ void ProgramEmitter::emitFence(Operation *loops) {
       builder, loc, builder.getStringAttr("llvm.x86.sse.sfence"), ValueRange());
 }
 
+void ProgramEmitter::emitAssertion(const Assertion &assertion, Value holds) {
+  if (!program.columns().isStatic()) {
+    // A row without elements asks for nothing.
+    Value isEmpty =
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                              extentValue(program.columns()), index(0));
+    holds = arith::OrIOp::create(builder, loc, holds, isEmpty);
+  }
+  cf::AssertOp::create(builder, loc, holds, assertion.message);
+}
+
 void RowEmitter::emitRow(bool nontemporal) {
   rowValues.clear();
   inputOffsets.clear();
   outputOffsets.clear();
   storesNontemporal = nontemporal;
-  for (const Assertion &assertion : program.assertions) {
-    Value holds = rowValue(assertion.condition);
-    if (!program.columns().isStatic()) {
-      // A row without elements asks for nothing.
-      Value isEmpty =
-          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                extentValue(program.columns()), index(0));
-      holds = arith::OrIOp::create(builder, loc, holds, isEmpty);
-    }
-    cf::AssertOp::create(builder, loc, holds, assertion.message);
-  }
+  for (const Assertion &assertion : program.assertions)
+    emitAssertion(assertion, rowValue(assertion.condition));
   for (const Output &output : program.outputs)
     outputOffsets.push_back(rowOffset(output.access, {}));
   for (auto [number, sweep] : llvm::enumerate(plan.sweeps))

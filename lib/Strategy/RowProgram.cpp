@@ -261,6 +261,19 @@ std::vector<Node *> RowProgram::live() const {
   return result;
 }
 
+std::unique_ptr<RowProgram> RowProgram::frame() const {
+  auto result = std::make_unique<RowProgram>(context);
+  result->axes = axes;
+  result->numRowAxes = numRowAxes;
+  result->vectorAxis = vectorAxis;
+  result->shapes = shapes;
+  result->elementTypes = elementTypes;
+  result->dimHints = dimHints;
+  result->numInputs = numInputs;
+  result->truths = truths;
+  return result;
+}
+
 bool RowProgram::hasReduction() const {
   return llvm::any_of(live(), [](Node *node) { return node->isReduction(); });
 }

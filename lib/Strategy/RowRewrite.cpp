@@ -19,16 +19,7 @@ namespace {
 class Rewriter {
 public:
   Rewriter(const RowProgram &source, const RewriteOptions &options)
-      : source(source), options(options),
-        target(std::make_unique<RowProgram>(source.getContext())) {
-    target->axes = source.axes;
-    target->numRowAxes = source.numRowAxes;
-    target->vectorAxis = source.vectorAxis;
-    target->shapes = source.shapes;
-    target->elementTypes = source.elementTypes;
-    target->dimHints = source.dimHints;
-    target->numInputs = source.numInputs;
-    target->truths = source.truths;
+      : source(source), options(options), target(source.frame()) {
     if (options.narrowF64)
       narrowing = analyzeNarrowing(source);
     if (options.reciprocal)

@@ -170,6 +170,9 @@ public:
 
   explicit RowProgram(mlir::MLIRContext *context) : context(context) {}
 
+  /// A program over the same axes and arguments that computes nothing yet.
+  std::unique_ptr<RowProgram> frame() const;
+
   /// Nodes, operands first. Some may have no use.
   const std::vector<std::unique_ptr<Node>> &nodes() const { return pool; }
   mlir::MLIRContext *getContext() const { return context; }

@@ -118,7 +118,7 @@ class PlaceRewriter {
 public:
   PlaceRewriter(const RowProgram &source, bool guarded)
       : source(source), guarded(guarded), builder(source.getContext()),
-        target(std::make_unique<RowProgram>(source.getContext())) {}
+        target(source.frame()) {}
 
   std::unique_ptr<RowProgram> run();
 
@@ -197,14 +197,6 @@ Node *PlaceRewriter::place(const Node &node, ArrayRef<Node *> operands) {
 }
 
 std::unique_ptr<RowProgram> PlaceRewriter::run() {
-  target->axes = source.axes;
-  target->numRowAxes = source.numRowAxes;
-  target->vectorAxis = source.vectorAxis;
-  target->shapes = source.shapes;
-  target->elementTypes = source.elementTypes;
-  target->dimHints = source.dimHints;
-  target->numInputs = source.numInputs;
-  target->truths = source.truths;
   std::map<const Node *, Node *> made;
   for (const Node *node : source.live()) {
     SmallVector<Node *> operands;

@@ -55,17 +55,8 @@ Value GpuSlotEmitter::rowValue(Node *node, Row &row) {
 }
 
 void GpuSlotEmitter::checkAssertions(Row &row) {
-  for (const Assertion &assertion : program.assertions) {
-    Value holds = rowValue(assertion.condition, row);
-    if (!program.columns().isStatic()) {
-      // A row without elements asks for nothing.
-      Value isEmpty =
-          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                extentValue(program.columns()), index(0));
-      holds = arith::OrIOp::create(builder, loc, holds, isEmpty);
-    }
-    cf::AssertOp::create(builder, loc, holds, assertion.message);
-  }
+  for (const Assertion &assertion : program.assertions)
+    emitAssertion(assertion, rowValue(assertion.condition, row));
 }
 
 //===----------------------------------------------------------------------===//

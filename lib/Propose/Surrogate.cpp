@@ -22,19 +22,15 @@ constexpr double together = 0.25, ofKnob = 0.15 * 0.15, ofNoise = 0.05 * 0.05;
 constexpr double failure = 0.7;
 /// How many standard deviations below the mean the guess is.
 constexpr double optimism = 0.2;
-/// So that a step costs milliseconds: the latest variants only.
-constexpr size_t mostKnown = 64;
 /// Pairs in the right order that the first trust in the model is worth.
 constexpr double prior = 6;
 } // namespace
 
 Surrogate::Surrogate(const ProposeContext &context) {
   std::vector<const VariantView *> failed;
-  auto begin = context.measured.size() > mostKnown
-                   ? context.measured.end() - mostKnown
-                   : context.measured.begin();
   std::map<const Recipe *, double> expected;
-  for (auto view = begin; view != context.measured.end(); ++view) {
+  for (auto view = context.measured.begin(); view != context.measured.end();
+       ++view) {
     const SearchSpace *space = findSpace(context, view->recipe.strategy);
     std::optional<double> ns =
         space ? expectedNs(context, *space, view->recipe) : std::nullopt;

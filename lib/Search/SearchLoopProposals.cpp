@@ -203,9 +203,13 @@ ProposeContext SearchLoop::makeContext(const Selection &selection,
     asked.pool.push_back(grown->view(ticket));
   asked.inertKnobs = inert;
   asked.records = proposerRecords();
-  for (uint64_t ticket = 1; ticket < grown->size(); ++ticket)
+  for (uint64_t ticket = grown->size() - 1;
+       ticket > 0 &&
+       asked.measured.size() < static_cast<size_t>(options.measuredLength);
+       --ticket)
     if (!grown->node(ticket).pending)
       asked.measured.push_back(grown->view(ticket));
+  std::reverse(asked.measured.begin(), asked.measured.end());
   asked.wallNs = context.ledger.left(Currency::Wall);
   asked.seen = [this](const Recipe &recipe) {
     return seen.count(recipe.hash()) != 0;

@@ -186,7 +186,7 @@ struct ProposeContext {
   VariantView parent;                ///< ticket 0 is the baseline
   std::vector<VariantView> chain;    ///< last 5 from the root to the parent
   std::vector<VariantView> pool;     ///< up to 5, drawn across cells
-  std::vector<VariantView> measured; ///< all that have a result, by ticket
+  std::vector<VariantView> measured; ///< the latest with a result, by ticket
   /// "strategy.knob" of knobs whose change once left the code as it was.
   std::set<std::string> inertKnobs;
   std::map<std::string, ProposerRecord> records; ///< by proposer

@@ -23,6 +23,7 @@ struct PolicyOptions {
   /// Steps of each kind whose weight equals the prior `largeChance` has.
   double banditPrior = 8;
   int chainLength = 5, poolSize = 5; ///< AdaExplore
+  int measuredLength = 64; ///< so that learning from it costs milliseconds
 };
 
 /// When a variant climbs the ladder.

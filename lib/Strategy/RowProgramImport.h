@@ -101,6 +101,7 @@ private:
   bool validateNode(const Node &node);
   bool validateOutput(const Output &output);
   bool validateStarts();
+  bool mayStartFromInfinity(const Node *reduction) const;
   bool bindAlong(llvm::ArrayRef<int64_t> shape, llvm::ArrayRef<unsigned> order,
                  Coordinates &result);
   bool bindShape(llvm::ArrayRef<int64_t> shape, Coordinates &result);

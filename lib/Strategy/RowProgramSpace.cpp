@@ -225,6 +225,22 @@ bool RowProgramImporter::validateNode(const Node &node) {
   return true;
 }
 
+/// Whether no result tells a reduction of numbers that started from NaN from
+/// one that started from an infinity. A row without columns, which only dynamic
+/// extents give, must have no results.
+bool RowProgramImporter::mayStartFromInfinity(const Node *reduction) const {
+  auto columns = llvm::drop_begin(program.axes, program.numRowAxes);
+  bool mayBeEmpty = !llvm::all_of(
+      columns, [](const Extent &extent) { return extent.isStatic(); });
+  auto hasColumns = [&](const Output &output) {
+    return llvm::none_of(
+        llvm::drop_begin(output.access.strides, program.numRowAxes),
+        [](const Extent &stride) { return stride.isZero(); });
+  };
+  return mayDropNaN(program, reduction) &&
+         (!mayBeEmpty || llvm::all_of(program.outputs, hasColumns));
+}
+
 /// Accumulators start from an infinity: a row of nothing but NaN does not give
 /// the NaN that a reduction of numbers started from.
 bool RowProgramImporter::validateStarts() {
@@ -234,11 +250,7 @@ bool RowProgramImporter::validateStarts() {
                      node->reduce == ReduceKind::MinNumF);
     if (!dropsNaN || (constantValue(node->operands[1]) && !startsFromNaN))
       continue;
-    // No row is empty, as extents are not 0 where they are static.
-    bool isStatic =
-        llvm::all_of(llvm::drop_begin(program.axes, program.numRowAxes),
-                     [](const Extent &extent) { return extent.isStatic(); });
-    if (!startsFromNaN || !isStatic || !mayDropNaN(program, node))
+    if (!startsFromNaN || !mayStartFromInfinity(node))
       return fail("a maximum or minimum of numbers may start from NaN");
   }
   return true;

@@ -11,7 +11,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <dlfcn.h>
 #include <mutex>
 #include <sys/sysinfo.h>
@@ -28,6 +27,13 @@ EmulatedCuda state;
 std::recursive_mutex mutex;
 using Guard = std::lock_guard<std::recursive_mutex>;
 emulator::DeviceMemory memory;
+/// The device's clock in ps. It goes on by what work costs in a model, whatever
+/// the machine does meanwhile: a search sees the same times whenever it runs.
+/// As on a real device a launch is dear, and a thread that waits for others
+/// costs more than one that does not.
+using Time = int64_t;
+Time clockPs = 0;
+constexpr Time launchPs = 4000000, turnPs = 50;
 /// A fault in device code, which every later call repeats.
 Result sticky = Success;
 thread_local int *context = nullptr; ///< of the thread: one of `contexts`
@@ -95,7 +101,9 @@ Result launch(const char *name, const LaunchConfig &config, void *function,
       config.sharedBytes > kernel->sharedBytes)
     return InvalidValue;
   // As with a GPU, a fault shows in the calls that follow.
-  sticky = emulator::runLaunch(launch);
+  emulator::LaunchResult ran = emulator::runLaunch(launch);
+  clockPs += launchPs + ran.turns * turnPs;
+  sticky = ran.code;
   return Success;
 }
 
@@ -148,15 +156,6 @@ Result change(const char *call,
   if (Result result = note(call))
     return result;
   return (memory.*how)(at, bytes) ? Success : InvalidValue;
-}
-
-/// Nanoseconds that this thread has run: whatever else runs on the machine, the
-/// work of a launch is what it is.
-using Time = int64_t;
-Time now() {
-  timespec time;
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return int64_t(time.tv_sec) * 1000000000 + time.tv_nsec;
 }
 
 } // namespace
@@ -281,12 +280,12 @@ int cuEventDestroy_v2(void *event) {
 }
 int cuEventSynchronize(void *) { return note("EventSynchronize"); }
 int cuEventRecord(void *event, void *) {
-  *static_cast<Time *>(event) = now();
+  *static_cast<Time *>(event) = clockPs;
   return note("EventRecord");
 }
 int cuEventElapsedTime(float *milliseconds, void *start, void *end) {
   *milliseconds =
-      float(*static_cast<Time *>(end) - *static_cast<Time *>(start)) / 1e6f;
+      float(*static_cast<Time *>(end) - *static_cast<Time *>(start)) / 1e9f;
   return note("EventElapsedTime");
 }
 

@@ -109,7 +109,7 @@ public:
   /// As fail(), for a signal handler: an address on the running thread's stack
   /// at which a function may start.
   char *stackTop() const { return threads[running].stack + stackBytes; }
-  int result = 0;
+  LaunchResult result;
 
 private:
   [[noreturn]] static void begin();
@@ -199,22 +199,23 @@ bool Block::run(const unsigned (&which)[3]) {
     queue[queueEnd++] = k;
     threads[k].state = Thread::New;
   }
-  while (queueBegin != queueEnd && result == 0) {
+  while (queueBegin != queueEnd && result.code == 0) {
     running = queue[queueBegin++ % queue.size()];
     if (threads[running].state == Thread::New)
       start(running);
+    ++result.turns;
     kbemuSwitch(&scheduler, threads[running].left);
-    if (threads[running].state == Thread::Ended && result == 0)
+    if (threads[running].state == Thread::Ended && result.code == 0)
       endThread();
   }
-  if (result == 0 && live > 0) {
+  if (result.code == 0 && live > 0) {
     explainDeadlock();
-    result = launchFailed;
+    result.code = launchFailed;
   }
   for (Thread &thread : threads)
     if (thread.stack)
       stacks.put(std::exchange(thread.stack, nullptr));
-  return result == 0;
+  return result.code == 0;
 }
 
 void Block::start(unsigned which) {
@@ -244,7 +245,7 @@ void Block::wait(Thread::State state) {
 }
 
 void Block::fail(int error) {
-  result = error;
+  result.code = error;
   wait(Thread::Ended);
   __builtin_unreachable();
 }
@@ -288,7 +289,7 @@ void Block::resolveShuffle(unsigned member) {
         threads[k].shuffle.width != call.width) {
       std::fprintf(stderr, "emulated GPU: threads of a group shuffle in "
                            "different ways\n");
-      result = launchFailed;
+      result.code = launchFailed;
       return;
     }
   }
@@ -422,11 +423,11 @@ private:
 
 } // namespace
 
-int runLaunch(const Launch &launch) {
+LaunchResult runLaunch(const Launch &launch) {
   FaultHandlers handlers;
   Block block(launch);
   if (!block.dynamicShared())
-    return launchFailed;
+    return {launchFailed};
   current = &block;
   unsigned number[3];
   for (number[2] = 0; number[2] < launch.grid[2]; ++number[2])
@@ -437,7 +438,7 @@ int runLaunch(const Launch &launch) {
           return block.result;
         }
   current = nullptr;
-  return 0;
+  return block.result;
 }
 
 } // namespace kernelbrain::emulator

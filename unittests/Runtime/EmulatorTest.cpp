@@ -6,9 +6,16 @@
 
 #include "gtest/gtest.h"
 
+#include <cmath>
 #include <cstdint>
 #include <fstream>
 #include <numeric>
+
+// The driver's own functions.
+extern "C" int cuEventCreate(void **event, unsigned flags);
+extern "C" int cuEventRecord(void *event, void *stream);
+extern "C" int cuEventElapsedTime(float *milliseconds, void *start, void *end);
+extern "C" int cuEventDestroy_v2(void *event);
 
 namespace {
 
@@ -87,6 +94,27 @@ TEST_F(EmulatorTest, ABarrierDoesNotWaitForThreadsThatEnded) {
   allocate(8);
   ASSERT_EQ(run("leaves", 1, 8, {&memory}), 0);
   EXPECT_EQ(copyBack(), Words({1, -1, 1, -1, 1, -1, 1, -1}));
+}
+
+TEST_F(EmulatorTest, EventsTellTheTimeOfAModel) {
+  allocate(3000);
+  auto nanoseconds = [&](uint32_t grid, uint32_t block) {
+    void *events[2];
+    float milliseconds = 0;
+    for (void *&event : events) {
+      EXPECT_EQ(cuEventCreate(&event, 0), 0);
+      EXPECT_EQ(cuEventRecord(event, nullptr), 0);
+      if (&event == events)
+        EXPECT_EQ(run("iota", grid, block, {&memory}), 0);
+    }
+    EXPECT_EQ(cuEventElapsedTime(&milliseconds, events[0], events[1]), 0);
+    for (void *event : events)
+      EXPECT_EQ(cuEventDestroy_v2(event), 0);
+    return std::lround(milliseconds * 1e6f);
+  };
+  // A launch, and one turn a thread.
+  EXPECT_EQ(nanoseconds(1, 1000), 4050);
+  EXPECT_EQ(nanoseconds(3, 1000), 4150);
 }
 
 TEST_F(EmulatorTest, LimitsOfALaunch) {

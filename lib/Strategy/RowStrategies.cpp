@@ -35,7 +35,7 @@ RowKernel kernelbrain::strategy::analyzeRows(kb::KernelOp kernel,
     result.mismatch =
         wantsReduction ? "it reduces nothing" : "it reduces along its rows";
   for (const Node *node : result.program->live())
-    if (along == VectorsAlong::Columns && node->kind == Node::Kind::Reduce &&
+    if (along != VectorsAlong::Rows && node->kind == Node::Kind::Reduce &&
         !result.numerics.reassociate &&
         (node->reduce == ReduceKind::AddF || node->reduce == ReduceKind::MulF))
       result.mismatch = "its numerics forbid to sum in another order";

@@ -37,7 +37,12 @@ struct GpuRowOptions {
   int64_t group() const { return threads * cluster / rows; }
 };
 
-/// Bytes of the widest element that changes along the columns, and of the
+/// True if the program has several axes of columns. A row is then all of them,
+/// one behind the other: in memory too, but for inputs that stay the same along
+/// the last one, such as the factors of channels.
+bool isFolded(const RowProgram &program);
+
+/// Bytes of the widest element that changes along vectors, and of the
 /// narrowest.
 struct ElementSizes {
   int64_t narrowest = 8, widest = 1;

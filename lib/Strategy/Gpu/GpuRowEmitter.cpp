@@ -208,7 +208,7 @@ GpuRowEmitter::Slots GpuRowEmitter::slotsAt(Value column, int64_t first,
   int64_t step = gpu.group() * gpu.lanes;
   for (int64_t number = first; number < first + count; ++number) {
     bool isEdge = (isShifted && number == 0) ||
-                  (number + 1) * step > program.columns().factor;
+                  (number + 1) * step > program.reducedExtent().factor;
     slots.push_back(makeSlot(
         slots.size(), addIndex(column, index(number * step)), isEdge, row));
     slots.back().place = index(number);
@@ -232,7 +232,7 @@ GpuRowEmitter::Values GpuRowEmitter::emitChunks(const Sweep &sweep,
                                                 Value column,
                                                 Values accumulators) {
   int64_t step = gpu.group() * gpu.lanes;
-  Value columns = extentValue(program.columns());
+  Value columns = extentValue(program.reducedExtent());
   // Chunks start behind the first vectors of shifted rows.
   Value inner = columns;
   if (isShifted) {
@@ -281,7 +281,7 @@ GpuRowEmitter::Values GpuRowEmitter::emitRest(const Sweep &sweep, Value column,
                                               Value chunks,
                                               Values accumulators) {
   int64_t step = gpu.group() * gpu.lanes;
-  const Extent &columns = program.columns();
+  const Extent columns = program.reducedExtent();
   if (columns.isStatic()) {
     int64_t all = vectorsPerThread(program, gpu), first = isShifted;
     int64_t inner = std::max<int64_t>(columns.factor - first * step, 0);

@@ -33,7 +33,7 @@ static double columnBytes(const GpuRowVariant &variant) {
   double bytes = 0;
   for (const auto &program : variant.programs)
     for (const Node *node : program->live())
-      if (node->kind == Node::Kind::Input && program->variesAlongColumns(node))
+      if (node->kind == Node::Kind::Input && program->variesAlongVectors(node))
         bytes += elementBytes(node->type);
   return bytes;
 }
@@ -103,7 +103,7 @@ static double readings(const GpuRowVariant &variant, const Target &target) {
   if (variant.plan.sweeps.size() < 2 || keepsRows(program, variant.gpu) ||
       variant.gpu.stage)
     return 1;
-  double columns = program.columns().evaluate(program.dimHints);
+  double columns = program.reducedExtent().evaluate(program.dimHints);
   double atHand = columns * columnBytes(variant) * variant.gpu.rows *
                   target.gpu->multiprocessors * residentBlocks(variant, target);
   // Softmax rows of 256 KiB, one a multiprocessor, took 0.75 of reading twice.
@@ -120,7 +120,7 @@ static double blockSeconds(const GpuRowVariant &variant) {
     return 2 * trip;
   const RowProgram &program = *variant.programs.front();
   const GpuRowOptions &gpu = variant.gpu;
-  double all = double(program.columns().evaluate(program.dimHints)) /
+  double all = double(program.reducedExtent().evaluate(program.dimHints)) /
                double(gpu.group() * gpu.lanes);
   double chunks = std::max(1.0, std::ceil(all / double(gpu.vectors)));
   double sweeps = double(variant.plan.sweeps.size());
@@ -189,7 +189,7 @@ Estimate kernelbrain::strategy::estimateGpuRows(const GpuRowVariant &variant,
     return estimate;
   }
   double processors = double(target.gpu->multiprocessors);
-  double columns = double(program.columns().evaluate(program.dimHints));
+  double columns = double(program.reducedExtent().evaluate(program.dimHints));
   double rows = rowCount(program);
   bool reduces = !variant.plan.sweeps.empty();
   double blocks = std::ceil(

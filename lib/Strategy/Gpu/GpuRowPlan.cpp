@@ -16,6 +16,10 @@ using namespace kernelbrain::strategy;
 // Geometry
 //===----------------------------------------------------------------------===//
 
+bool kernelbrain::strategy::isFolded(const RowProgram &program) {
+  return program.axes.size() > program.numRowAxes + 1;
+}
+
 ElementSizes kernelbrain::strategy::elementSizes(const RowProgram &program) {
   ElementSizes sizes;
   auto add = [&](Type type) {
@@ -23,7 +27,7 @@ ElementSizes kernelbrain::strategy::elementSizes(const RowProgram &program) {
     sizes.widest = std::max(sizes.widest, elementBytes(type));
   };
   for (const Node *node : program.live())
-    if (node->kind == Node::Kind::Input && program.variesAlongColumns(node))
+    if (node->kind == Node::Kind::Input && program.variesAlongVectors(node))
       add(node->type);
   for (const Output &output : program.outputs)
     if (!output.access.strides.back().isZero())
@@ -33,7 +37,7 @@ ElementSizes kernelbrain::strategy::elementSizes(const RowProgram &program) {
 
 int64_t kernelbrain::strategy::vectorsPerThread(const RowProgram &program,
                                                 const GpuRowOptions &gpu) {
-  const Extent &columns = program.columns();
+  const Extent columns = program.reducedExtent();
   if (!columns.isStatic())
     return 0;
   // A row that starts anywhere may have columns in one vector more.
@@ -44,7 +48,7 @@ int64_t kernelbrain::strategy::vectorsPerThread(const RowProgram &program,
 
 bool kernelbrain::strategy::keepsRows(const RowProgram &program,
                                       const GpuRowOptions &gpu) {
-  return program.columns().isStatic() &&
+  return program.reducedExtent().isStatic() &&
          vectorsPerThread(program, gpu) <= gpu.vectors;
 }
 
@@ -84,12 +88,13 @@ RowPlan kernelbrain::strategy::planGpuRows(const RowProgram &program,
 std::vector<const Node *> kernelbrain::strategy::stagedInputs(
     const RowProgram &program, const RowPlan &plan, const GpuRowOptions &gpu) {
   std::vector<const Node *> result;
-  if (!gpu.stage || !program.columns().isStatic() || keepsRows(program, gpu))
+  if (!gpu.stage || !program.reducedExtent().isStatic() ||
+      keepsRows(program, gpu))
     return result;
   for (const Node *node : program.live()) {
     bool isRow = node->kind == Node::Kind::Input &&
                  program.variesAlongRows(node) &&
-                 program.variesAlongColumns(node);
+                 program.variesAlongVectors(node);
     auto uses = llvm::count_if(plan.sweeps, [&](const Sweep &sweep) {
       return llvm::is_contained(sweep.matrices, node);
     });

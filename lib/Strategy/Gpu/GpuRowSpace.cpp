@@ -55,7 +55,8 @@ static int64_t widestLanes(const GpuRowKernel &kernel) {
                             32 / std::min<int64_t>(sizes.widest, 32));
     if (!program->truths.empty())
       most = 1;
-    bool mayShift = kernel.programs.size() == 1 && leadingAccess(*program);
+    bool mayShift = kernel.programs.size() == 1 && !isFolded(*program) &&
+                    leadingAccess(*program);
     lanes = std::min(lanes, mayShift ? most : fittingLanes(*program, most));
   }
   return lanes;
@@ -70,11 +71,11 @@ bool GpuSpaceBuilder::mayCluster(int64_t columns) const {
       chip.consume_front("sm_") &&
       !chip.take_while(llvm::isDigit).getAsInteger(10, capability) &&
       capability >= 90;
-  return hasClusters && program.columns().isStatic() && columns >= 16384;
+  return hasClusters && program.reducedExtent().isStatic() && columns >= 16384;
 }
 
 void GpuSpaceBuilder::addGeometry() {
-  int64_t columns = program.columns().evaluate(program.dimHints);
+  int64_t columns = program.reducedExtent().evaluate(program.dimHints);
   std::vector<KnobValue> threads, vectors, lanes{int64_t(1)};
   for (int64_t count = 32; count <= 1024; count *= 2)
     threads.push_back(count);
@@ -124,7 +125,7 @@ void GpuSpaceBuilder::addGeometry() {
       {"or", Json::array({"==", knob("vectors"), 1}),
        Json::array(
            {"<", most, Json::array({"*", 2 * columns, knob("rows")})})}));
-  if (!program.columns().isStatic())
+  if (!program.reducedExtent().isStatic())
     return;
   add("backwards", {int64_t(0), int64_t(1)}, int64_t(1),
       "where rows do not stay, the last sweep starts with what was read last");

@@ -12,8 +12,40 @@ using namespace kernelbrain::strategy;
 // From a kernel to a variant
 //===----------------------------------------------------------------------===//
 
+/// True if neighbouring columns are neighbours in memory, across all axes of
+/// columns.
+static bool isOneRun(const RowProgram &program, const Access &access) {
+  for (size_t axis = program.numRowAxes; axis + 1 < program.axes.size(); ++axis)
+    if (access.strides[axis] !=
+        access.strides[axis + 1] * program.axes[axis + 1])
+      return false;
+  return access.strides.back().isOne();
+}
+
+/// Why several axes of columns do not make one row; empty if they do.
+static std::string findFolds(const RowProgram &program) {
+  std::string reason = "its columns are not contiguous in every argument";
+  for (const Node *node : program.live()) {
+    if (node->kind == Node::Kind::ArgReduce)
+      return "it looks for a place along several axes";
+    if (node->kind == Node::Kind::Input && program.variesAlongVectors(node) &&
+        !isOneRun(program, node->access))
+      return reason;
+  }
+  for (const Output &output : program.outputs) {
+    bool isRowValue = !program.variesAlongColumns(output.node) &&
+                      output.access.strides.back().isZero();
+    if (!isRowValue && !isOneRun(program, output.access))
+      return reason;
+  }
+  return "";
+}
+
 /// Why a program's accesses are none of vectors; empty if they are.
 static std::string findScatter(const RowProgram &program) {
+  if (isFolded(program))
+    if (std::string reason = findFolds(program); !reason.empty())
+      return reason;
   for (const Node *node : program.live()) {
     if (node->kind != Node::Kind::Input)
       continue;
@@ -45,6 +77,12 @@ GpuRowKernel kernelbrain::strategy::analyzeGpuRows(kb::KernelOp kernel,
   GpuRowKernel result;
   result.reduces = wantsReduction;
   RowKernel rows = analyzeRows(kernel, Target(), wantsReduction);
+  if (wantsReduction && !rows.program) {
+    RowKernel folded =
+        analyzeRows(kernel, Target(), wantsReduction, VectorsAlong::AllColumns);
+    if (folded.program)
+      rows = std::move(folded);
+  }
   result.numerics = rows.numerics;
   // Threads can take truth values one by one.
   bool isFine = rows.program && rows.mismatch == rows.program->truths;
@@ -118,7 +156,7 @@ public:
   GpuRowStrategy(StringRef name, bool wantsReduction)
       : name(name), wantsReduction(wantsReduction),
         // Bump the number with every change of the code or of the knobs.
-        version(contentHash(name.str() + " 5")) {}
+        version(contentHash(name.str() + " 6")) {}
 
   StringRef getName() const override { return name; }
   StringRef getVersion() const override { return version; }

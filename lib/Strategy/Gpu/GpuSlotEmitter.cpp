@@ -89,7 +89,7 @@ GpuSlotEmitter::Row GpuSlotEmitter::makeRow(Values coordinates) {
 }
 
 Value GpuSlotEmitter::vectorsOfRow() {
-  Value columns = extentValue(program.columns());
+  Value columns = extentValue(program.reducedExtent());
   if (isShifted)
     columns = addIndex(columns, index(gpu.lanes - 1));
   return divideUp(columns, gpu.lanes);
@@ -123,9 +123,16 @@ GpuSlotEmitter::GpuSlot GpuSlotEmitter::makeSlot(unsigned number, Value column,
                                                  bool isPartial,
                                                  const Row &row) {
   GpuSlot slot(lanes(), number, column);
+  if (isFolded(program)) {
+    Values extents;
+    for (const Extent &axis :
+         ArrayRef(program.axes).drop_front(program.numRowAxes))
+      extents.push_back(extentValue(axis));
+    slot.along = digits(column, extents);
+  }
   if (!isPartial)
     return slot;
-  Value columns = extentValue(program.columns());
+  Value columns = extentValue(program.reducedExtent());
   if (!isShifted) {
     slot.mask = less(column, columns);
     return slot;
@@ -150,8 +157,13 @@ Value GpuSlotEmitter::columnsOf(const GpuSlot &slot, const Row &row) {
   Value column = slot.column;
   if (row.shift)
     column = arith::SubIOp::create(builder, loc, column, row.shift);
+  return ascending(column);
+}
+
+/// The numbers from `first` on, one a lane.
+Value GpuSlotEmitter::ascending(Value first) {
   if (!lanes())
-    return column;
+    return first;
   SmallVector<Attribute> steps;
   for (int64_t lane = 0; lane < lanes(); ++lane)
     steps.push_back(builder.getIndexAttr(lane));
@@ -159,12 +171,29 @@ Value GpuSlotEmitter::columnsOf(const GpuSlot &slot, const Row &row) {
       builder, loc,
       DenseElementsAttr::get(
           cast<VectorType>(typeFor(builder.getIndexType(), lanes())), steps));
-  return arith::AddIOp::create(builder, loc, broadcast(column, lanes()), step);
+  return arith::AddIOp::create(builder, loc, broadcast(first, lanes()), step);
+}
+
+/// The coordinates of the lanes along one of the axes of columns.
+Value GpuSlotEmitter::coordinateOf(unsigned axis, const GpuSlot &slot,
+                                   const Row &row) {
+  if (!isFolded(program))
+    return columnsOf(slot, row);
+  Value first = slot.along[axis - program.numRowAxes];
+  return axis == program.vectorAxis ? ascending(first)
+                                    : broadcast(first, lanes());
 }
 
 /// Where the slot is in memory, given where the row's first column is.
-Value GpuSlotEmitter::placeIn(Value offset, const GpuSlot &slot,
-                              const Row &row) {
+Value GpuSlotEmitter::placeIn(const Access &access, Value offset,
+                              const GpuSlot &slot, const Row &row) {
+  if (access.strides.back().isZero()) {
+    auto strides = ArrayRef(access.strides).drop_front(program.numRowAxes);
+    for (auto [at, stride] : llvm::zip(slot.along, strides))
+      if (!stride.isZero())
+        offset = addIndex(offset, mulIndex(at, extentValue(stride)));
+    return offset;
+  }
   if (!row.shift)
     return addIndex(offset, slot.column);
   offset = arith::SubIOp::create(builder, loc, offset, row.shift);
@@ -190,8 +219,9 @@ Value GpuSlotEmitter::valueIn(Node *node, GpuSlot &slot, Row &row) {
       operands.push_back(valueIn(operand, slot, row));
     result = emitOp(*node, operands, lanes());
   } else {
-    result = node->kind == Node::Kind::Input ? loadSlot(node, slot, row)
-                                             : columnsOf(slot, row);
+    result = node->kind == Node::Kind::Input
+                 ? loadSlot(node, slot, row)
+                 : coordinateOf(node->axis, slot, row);
   }
   return slot.memo[node] = result;
 }
@@ -203,13 +233,16 @@ Value GpuSlotEmitter::loadSlot(Node *node, GpuSlot &slot, Row &row) {
     offset = rowOffset(node->access, node->operands, row);
   Value memref = flat[node->access.argument];
   bool isVector = isVectorAccess(node->access);
+  Value place = placeIn(node->access, offset, slot, row);
   if (!slot.lanesExist) {
-    Value place = placeIn(offset, slot, row);
     if (slot.mask)
       place = arith::SelectOp::create(builder, loc, slot.mask, place, offset);
+    // The same in all lanes of a vector.
+    if (!program.variesAlongVectors(node))
+      return broadcast(loadLanes(memref, place, node->type, 0, isVector),
+                       lanes());
     return loadLanes(memref, place, node->type, lanes(), isVector);
   }
-  Value place = placeIn(offset, slot, row);
   auto loadEach = [&]() -> Value {
     Values values;
     for (int64_t lane = 0; lane < gpu.lanes; ++lane) {
@@ -248,7 +281,8 @@ void GpuSlotEmitter::storeOutput(const Output &output, GpuSlot &slot,
                                  Row &row) {
   Value value = valueIn(output.node, slot, row);
   Value memref = flat[output.access.argument];
-  Value place = placeIn(rowOffset(output.access, {}, row), slot, row);
+  Value place =
+      placeIn(output.access, rowOffset(output.access, {}, row), slot, row);
   bool isVector = isVectorAccess(output.access);
   auto storeAll = [&] { storeLanes(value, memref, place, isVector); };
   if (!slot.mask)

@@ -32,6 +32,7 @@ protected:
   struct GpuSlot : Slot {
     Value lanesExist; ///< null: all of them, or as the mask says none
     Value place;      ///< among the vectors of its thread, if anybody asks
+    Values along;     ///< of a folded program: coordinates of the first lane
 
     using Slot::Slot;
   };
@@ -70,8 +71,11 @@ protected:
 private:
   bool isVectorAccess(const Access &access) const;
   Value loadSlot(Node *node, GpuSlot &slot, Row &row);
-  Value placeIn(Value offset, const GpuSlot &slot, const Row &row);
+  Value placeIn(const Access &access, Value offset, const GpuSlot &slot,
+                const Row &row);
   Value columnsOf(const GpuSlot &slot, const Row &row);
+  Value ascending(Value first);
+  Value coordinateOf(unsigned axis, const GpuSlot &slot, const Row &row);
   Value laneByLane(const Node &node, llvm::ArrayRef<Value> operands);
 };
 

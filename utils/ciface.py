@@ -12,8 +12,9 @@ import time
 
 import numpy as np
 
+BF16 = np.dtype([("bf16", np.uint16)])  # NumPy has none: the upper half of an f32
 DTYPES = {
-    "f64": np.float64, "f32": np.float32, "f16": np.float16,
+    "f64": np.float64, "f32": np.float32, "f16": np.float16, "bf16": BF16,
     "i64": np.int64, "i32": np.int32, "i16": np.int16, "i8": np.int8, "i1": np.bool_,
 }
 LIBC = ctypes.CDLL(None)
@@ -164,6 +165,17 @@ def aligned_copy(array, alignment=64):
     return copy
 
 
+def widened(array):
+    """The array itself, of bf16 as f32."""
+    return (array["bf16"].astype(np.uint32) << 16).view(np.float32) if array.dtype == BF16 else array
+
+
+def narrowed(array):
+    """Finite numbers as bf16, rounded to nearest, ties to even."""
+    bits = np.ascontiguousarray(array, np.float32).view(np.uint32)
+    return ((bits + 0x7FFF + (bits >> 16 & 1)) >> 16).astype(np.uint16).view(BF16).reshape(np.shape(array))
+
+
 def random_inputs(inputs, seed, dynamic_dim):
     """Arrays for `inputs`. Integers stay below 10, since they may be indices; one-dimensional floats are positive,
     since they may be variances."""
@@ -180,7 +192,7 @@ def random_inputs(inputs, seed, dynamic_dim):
         else:
             value = rng.standard_normal(shape)
             value = np.abs(value) + 0.1 if len(shape) == 1 else value
-        arrays.append(np.asarray(value).astype(dtype))
+        arrays.append(narrowed(value) if dtype == BF16 else np.asarray(value).astype(dtype))
     return arrays
 
 
@@ -190,6 +202,7 @@ def difference(expected, actual):
     infinitely wrong."""
     if expected.shape != actual.shape:
         return np.inf, np.inf
+    expected, actual = widened(expected), widened(actual)
     exact = expected.dtype.kind != "f"
     same = expected == actual if exact else (expected == actual) | (np.isnan(expected) & np.isnan(actual))
     if same.all():

@@ -1,7 +1,7 @@
 # Lays out FOLDER/kernelbrain and packs it into FOLDER/kernelbrain.tar.xz:
 #   bin/  kernelbrain (kb-opt and kb-compile are links to it), kb-worker
 #   lib/  libKernelBrainCudaRuntime.so, and what bin/ needs beyond glibc
-#   share/ the comparer and the examples
+#   share/ part of the repository as it lies there: checks, comparer, benchmark, Python package, examples
 set(root ${FOLDER}/kernelbrain)
 file(REMOVE_RECURSE ${FOLDER})
 file(MAKE_DIRECTORY ${root}/bin ${root}/lib ${root}/share)
@@ -10,8 +10,12 @@ file(CREATE_LINK kernelbrain ${root}/bin/kb-opt SYMBOLIC)
 file(CREATE_LINK kernelbrain ${root}/bin/kb-compile SYMBOLIC)
 file(COPY_FILE ${WORKER} ${root}/bin/kb-worker)
 file(COPY ${RUNTIME} DESTINATION ${root}/lib)
-file(COPY ${SOURCE}/utils/compare.py ${SOURCE}/utils/ciface.py ${SOURCE}/examples/torch ${SOURCE}/LICENSE
-  DESTINATION ${root}/share)
+foreach(path LICENSE utils/check-on-gpu utils/on_gpu utils/gpus.py utils/compare.py utils/ciface.py examples/torch
+    examples/device benchmarks/gpu benchmarks/host python/src test/Driver/Inputs/gpu.mlir)
+  get_filename_component(folder ${path} DIRECTORY)
+  file(COPY ${SOURCE}/${path} DESTINATION ${root}/share/${folder} PATTERN "__pycache__" EXCLUDE)
+endforeach()
+file(CREATE_LINK ../share/utils/check-on-gpu ${root}/bin/check-on-gpu SYMBOLIC)
 
 file(GET_RUNTIME_DEPENDENCIES EXECUTABLES ${PROGRAM} ${WORKER} LIBRARIES ${RUNTIME}
   RESOLVED_DEPENDENCIES_VAR needed UNRESOLVED_DEPENDENCIES_VAR missing

@@ -5,6 +5,26 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#ifdef BF16 // the upper half of a float; C compilers lack library calls for it
+#define ELEMENT uint16_t
+static float load(uint16_t bits) {
+  union {
+    uint32_t bits;
+    float value;
+  } word = {(uint32_t)bits << 16};
+  return word.value;
+}
+static uint16_t store(float value) {
+  union {
+    float value;
+    uint32_t bits;
+  } word = {value};
+  return word.bits >> 16;
+}
+#else
+#define load(value) value
+#define store(value) value
+#endif
 #ifndef ELEMENT
 #define ELEMENT float
 #endif
@@ -21,7 +41,7 @@ void _mlir_ciface_main(Vector *result, Vector *input) {
   int64_t size = input->sizes[0];
   ELEMENT *out = malloc(size * sizeof(ELEMENT)), *in = input->aligned;
   for (int64_t i = 0; i < size; ++i)
-    out[i] = 2 * FACTOR * in[i * input->strides[0]];
+    out[i] = store(2 * FACTOR * load(in[i * input->strides[0]]));
 #ifdef WRONG
   out[size - 1] *= 1.01f;
 #endif

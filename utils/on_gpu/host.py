@@ -1,0 +1,105 @@
+"""What the checks share: the tools, commands with a limit, and a folder for each check."""
+import dataclasses
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+INPUT = ROOT / "test/Driver/Inputs/gpu.mlir"  # @softmax and @gate on 6x40 floats
+
+
+class Failed(Exception):
+    """What is wrong; one line."""
+
+
+class Skipped(Exception):
+    """Why a check cannot be made here; one line."""
+
+
+@dataclasses.dataclass
+class Host:
+    """`tools` holds bin/ and lib/ (an unpacked bundle or a build folder), `folder` is where checks may write; each
+    search tries `variants`, those of files for `seconds`; each check ends after `limit` seconds."""
+    tools: pathlib.Path
+    folder: pathlib.Path
+    variants: int
+    seconds: int
+    limit: float
+
+    def tool(self, name):
+        return self.tools / "bin" / name
+
+    def runtime(self):
+        return self.tools / "lib/libKernelBrainCudaRuntime.so"
+
+
+class Check:
+    """One run of a check: on `gpu`, in `folder`, until its time is over. What its commands print is in `log`."""
+
+    def __init__(self, host, name, gpu):
+        self.host, self.gpu, self._end = host, gpu, time.monotonic() + host.limit
+        self.folder = host.folder / name.replace(":", "-").replace("/", "-")
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.log = self.folder / "log.txt"
+
+    def environment(self):
+        libraries = [str(self.host.tools / "lib"), os.environ.get("LD_LIBRARY_PATH", "")]
+        return os.environ | {"CUDA_VISIBLE_DEVICES": self.gpu, "KB_STORE": str(self.folder / "store"),
+                             "KB_COMPILE": str(self.host.tool("kb-compile")),
+                             "LD_LIBRARY_PATH": ":".join(filter(None, libraries))}
+
+    def start(self, command, **options):
+        """A process group of its own."""
+        return subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, env=self.environment(),
+                                start_new_session=True, text=True, errors="replace", **options)
+
+    def run(self, *command, may_fail=False):
+        """(what the command printed, its exit status). Failed if it takes too long, or has a status but 0 without
+        `may_fail`."""
+        name = pathlib.Path(str(command[0])).name
+        with open(self.log, "a") as file:
+            file.write("$ " + " ".join(map(str, command)) + "\n")
+            file.flush()
+            child = self.start(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+            try:
+                printed, _ = child.communicate(timeout=max(self._end - time.monotonic(), 1))
+            except subprocess.TimeoutExpired:
+                os.killpg(child.pid, signal.SIGKILL)
+                file.write(child.communicate()[0])
+                raise Failed(f"{name} was not done when {self.host.limit:.0f} s were over") from None
+            file.write(printed)
+        if child.returncode and not may_fail:
+            raise Failed(f"{name}: {telling_line(printed)} (exit status {child.returncode})")
+        return printed, child.returncode
+
+    def optimize(self, source, output="fast.mlir", **options):
+        """Runs the pipeline kb-optimize for a GPU; what it printed. Options are spelt with `_` for `-`."""
+        given = {"target": "cuda", "max-variants": self.host.variants, "store": self.folder / "store",
+                 **{key.replace("_", "-"): value for key, value in options.items()}}
+        text = " ".join(key if value is True else f"{key}={value}" for key, value in given.items())
+        return self.run(self.host.tool("kb-opt"), source, f"--kb-optimize={text}", "-o", self.folder / output)[0]
+
+    def compile(self, source, output):
+        self.run(self.host.tool("kb-compile"), source, "-o", self.folder / output)
+        return self.folder / output
+
+
+def telling_line(printed):
+    """The line of a tool's output that says best what went wrong."""
+    lines = [line.strip() for line in printed.splitlines() if line.strip()]
+    telling = [line for line in lines if "error" in line.lower()] or lines[-1:] or ["no message"]
+    return telling[0][:200]
+
+
+def events(path, *types):
+    """The events of these types in the log of a search."""
+    with open(path) as file:
+        return [event for event in map(json.loads, file) if event["type"] in types]
+
+
+def expect(condition, message):
+    if not condition:
+        raise Failed(message)

@@ -28,7 +28,7 @@ def on(gpu):
 def side_by_side(jobs, gpus, per_gpu, done):
     """Calls `jobs`, functions of a GPU's name, in order, at most `per_gpu` at a time for each of `gpus`. `done(job,
     result, error)` is called by one thread at a time, `error` being the exception that the job ended with or None.
-    An interrupt is passed on when the jobs that run have ended; no other is begun."""
+    An interrupt, which a terminal sends to what the jobs started as well, is passed on when those that run have ended."""
     waiting, lock, stop = queue.SimpleQueue(), threading.Lock(), threading.Event()
     for job in jobs:
         waiting.put(job)

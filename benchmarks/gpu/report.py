@@ -8,7 +8,8 @@ from intervals import bootstrap_geomean
 
 TORCH = ["eager", "compile", "max-autotune"]
 USUAL = [*TORCH, "copy", "kb"]
-COLUMNS = [*USUAL, "kb-first", "kb-random"]
+SEARCHED = ["kb", "kb-first", "kb-random"]
+COLUMNS = [*TORCH, "copy", *SEARCHED]
 
 
 RATIOS = {"kb_over_torch": "best of torch over kb", "share_of_copy": "copy over kb (share of the copy floor)",
@@ -64,15 +65,18 @@ def geomeans(records, seed):
 def searches(records):
     rows = []
     for r in records:
-        for column, kernel, p in [(column, kernel, p) for column, found in r["search"].items()
-                                  for kernel, p in found.get("progress", {}).items()]:
-            near = "-" if p["near_best_seconds"] is None else f"{p['near_best_seconds']:.1f}"
-            speedup = "-" if p["speedup"] is None else f"{p['speedup']:.2f}"
-            rows.append([r["file"], column, kernel, str(p["variants"]), f"{p['variants_per_second']:.1f}", near,
-                         f"{p['seconds']:.1f}", speedup])
+        for column, found in r["search"].items():
+            used = found.get("utilisation", {})
+            for kernel, p in found.get("progress", {}).items():
+                near = "-" if p["near_best_seconds"] is None else f"{p['near_best_seconds']:.1f}"
+                speedup = "-" if p["speedup"] is None else f"{p['speedup']:.2f}"
+                busy = [f"{100 * used[key]:.0f}%" if key in used else "-" for key in ("compile", "device")]
+                rows.append([r["file"], column, kernel, str(p["variants"]), f"{p['variants_per_second']:.1f}", near,
+                             f"{p['seconds']:.1f}", speedup, *busy])
     if not rows:
         return ""
-    return table(["file", "column", "kernel", "variants", "variants/s", "s to within 3%", "s", "speedup over stock"], rows)
+    return table(["file", "column", "kernel", "variants", "variants/s", "s to within 3%", "s", "speedup over stock",
+                  "forks busy", "worker busy"], rows)
 
 
 def text(run):

@@ -8,7 +8,9 @@ import sys
 import tempfile
 import unittest
 
+import builds
 import kernels
+import measure
 import plans
 import report
 import rounds
@@ -266,8 +268,7 @@ class FakeTorch(HostDevice):
 class Runs(unittest.TestCase):
     def benchmark(self, device, columns="eager,compile,max-autotune,copy"):
         args = run.parse_arguments(["--files", "softmax_bf16", "--columns", columns])
-        args.start = 0
-        return run.benchmark(args, device, "softmax_bf16")
+        return measure.benchmark(args, device, "softmax_bf16")
 
     def test_record(self):
         made = self.benchmark(FakeTorch())
@@ -288,22 +289,32 @@ class Runs(unittest.TestCase):
 
     def test_time_limit(self):
         args = run.parse_arguments(["--columns", "max-autotune", "--limit-seconds", "1"])
-        args.start = -1e9
-        made = run.benchmark(args, FakeTorch(), "softmax_bf16")
+        args.started = -1e9
+        made = measure.benchmark(args, FakeTorch(), "softmax_bf16")
         self.assertEqual(made["missing"], {"max-autotune": "the time limit is over"})
+
+
+
+def costs(wall):
+    return {"wall_ns": wall, "static_ns": 0, "build_ns": wall, "check_ns": wall / 2, "quick_ns": wall / 4, "full_ns": 0,
+            "profile_ns": 0}
 
 
 LOG = [
     {"type": "baseline", "kernel": "k", "setup_ns": 2e9, "artifact": "base.so"},
     {"type": "baseline", "kernel": "other", "setup_ns": 1e9, "artifact": "stock.so"},
-    {"type": "trial", "kernel": "k", "ticket": 1, "duplicate_of": 0, "costs": {"wall_ns": 1e9}},
+    {"type": "trial", "kernel": "k", "ticket": 1, "duplicate_of": 0, "costs": costs(1e9), "artifact": "one.so",
+     "measurement": {"disposition": "passed"}},
     {"type": "incumbent", "kernel": "k", "ticket": 1, "speedup": {"middle": 2.0}},
-    {"type": "trial", "kernel": "k", "ticket": 2, "duplicate_of": 0, "costs": {"wall_ns": 1e9}},
+    {"type": "trial", "kernel": "k", "ticket": 2, "duplicate_of": 0, "costs": costs(1e9), "artifact": "two.so",
+     "measurement": {"disposition": "passed"}},
     {"type": "incumbent", "kernel": "k", "ticket": 2, "speedup": {"middle": 2.95}},
-    {"type": "trial", "kernel": "k", "ticket": 3, "duplicate_of": 1, "costs": {"wall_ns": 0}},
-    {"type": "trial", "kernel": "k", "ticket": 4, "duplicate_of": 0, "costs": {"wall_ns": 2e9}},
+    {"type": "trial", "kernel": "k", "ticket": 3, "duplicate_of": 1, "costs": costs(0), "artifact": "", "measurement": {"disposition": "duplicate"}},
+    {"type": "trial", "kernel": "k", "ticket": 4, "duplicate_of": 0, "costs": costs(2e9), "artifact": "four.so",
+     "measurement": {"disposition": "passed"}},
     {"type": "incumbent", "kernel": "k", "ticket": 4, "speedup": {"middle": 3.0}},
     {"type": "accepted", "kernel": "k", "ticket": 4, "artifact": "four.so"},
+    {"type": "kernel_finished", "kernel": "k"},
 ]
 
 
@@ -318,14 +329,100 @@ class Searches(unittest.TestCase):
         self.assertEqual((found["other"]["near_best_seconds"], found["other"]["variants_per_second"]), (None, 0.0))
 
     def test_winners(self):
-        self.assertEqual(search.winners(LOG), {"k": "four.so", "other": "stock.so"})
+        self.assertEqual(search.winners(LOG), ({"k": "four.so", "other": "stock.so"}, []))
         undone = [*LOG, {"type": "rolled_back", "kernel": "k", "ticket": 4, "artifact": "four.so"}]
-        self.assertEqual(search.winners(undone)["k"], "base.so")
+        self.assertEqual(search.winners(undone)[0]["k"], "base.so")
+
+    def test_a_search_that_was_ended_gives_its_best_so_far(self):
+        unfinished = [event for event in LOG if event["type"] not in ("accepted", "kernel_finished")]
+        self.assertEqual(search.winners(unfinished[:-3]), ({"k": "two.so", "other": "stock.so"}, ["k"]))
+        self.assertEqual(search.winners(unfinished[:2]), ({"k": "base.so", "other": "stock.so"}, []))
+
+    def test_first_proposals(self):
+        self.assertEqual(search.first_proposals(LOG), ({"k": "one.so", "other": "stock.so"}, []))
+        wrong = [e | {"measurement": {"disposition": "incorrect"}} if e["type"] == "trial" else e for e in LOG]
+        self.assertEqual(search.first_proposals(wrong), ({"k": "base.so", "other": "stock.so"}, ["k"]))
+
+    def test_utilisation(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log = pathlib.Path(folder) / "search.jsonl"
+            log.write_text("".join(json.dumps(event) + "\n" for event in LOG))
+            self.assertEqual(searchlog.utilisation(log, 2), {"forks": 2, "compile": 0.5, "device": 0.75})
+            self.assertEqual(searchlog.utilisation(log, 0), {})
 
     def test_no_tools(self):
         with tempfile.TemporaryDirectory() as folder:
             with self.assertRaisesRegex(WorkloadError, "kb-opt"):
-                search.search("a.mlir", folder, pathlib.Path(folder) / "out", 1, 1, {})
+                search.search(pathlib.Path("a.mlir"), folder, pathlib.Path(folder) / "out", 1, {})
+
+    def test_limit(self):
+        with tempfile.TemporaryDirectory() as folder:
+            log = pathlib.Path(folder) / "log"
+            shell = ["sh", "-c", 'trap "echo interrupted; exit 130" INT; while :; do sleep 0.05; done']
+            self.assertTrue(search.run_limited(shell, 0.3, None, log)[1])
+            self.assertIn("interrupted", log.read_text())
+            self.assertFalse(search.run_limited(["true"], 5, None, log)[1])
+            with self.assertRaisesRegex(builds.BuildError, r"error: bad \(exit status 4\)"):
+                search.run_limited(["sh", "-c", "echo error: bad; exit 4"], 5, None, log)
+
+
+CHILD = """
+import json, os, sys, time
+arguments = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+with open(arguments["--records"], "a") as file:
+    file.write(json.dumps({"gpu": "fake"}) + "\\n")
+    for name in arguments["--measure"].split(","):
+        if name == "dies":
+            print("why", file=sys.stderr)
+            os.abort()
+        if name == "hangs":
+            time.sleep(60)
+        if name == "none":
+            sys.exit(3)
+        file.write(json.dumps({"file": name, "columns": {"eager": {"us": 1.0, "correct": True, "late": 0}}}) + "\\n")
+        file.flush()
+"""
+
+
+class FakeRun:
+    def __init__(self):
+        self.facts, self.found = {}, {}
+
+    def add(self, record):
+        self.found[record["file"]] = "measured"
+
+    def add_missing(self, name, reason):
+        self.found[name] = reason
+
+
+class Parts(unittest.TestCase):
+    """A process that measures may end at any file."""
+
+    def measure(self, *names):
+        with tempfile.TemporaryDirectory() as folder:
+            child = pathlib.Path(folder) / "child.py"
+            child.write_text(CHILD)
+            args = run.parse_arguments(["--columns", "eager", "--out", folder, "--file-seconds", "1"])
+            given, sys.argv = sys.argv, [str(child)]
+            try:
+                fake = FakeRun()
+                run.measure_part(args, list(names), fake, "0")
+            finally:
+                sys.argv = given
+            self.assertEqual(sorted(p.name for p in pathlib.Path(folder).iterdir()), ["child.py"])
+        return fake
+
+    def test_what_ends_costs_one_file(self):
+        fake = self.measure("a", "dies", "b", "hangs", "c")
+        self.assertEqual([fake.found[name] for name in "abc"], ["measured"] * 3)
+        self.assertRegex(fake.found["dies"], "ended with -6: why")
+        self.assertEqual(fake.found["hangs"], "took over 1 s")
+        self.assertEqual(fake.facts, {"device": {"gpu": "fake"}})
+
+    def test_without_a_device_nothing_is_tried_again(self):
+        fake = self.measure("none", "a")
+        self.assertRegex(fake.found["a"], "ended with 3")
+        self.assertEqual(self.measure().found, {})
 
 
 class Report(unittest.TestCase):

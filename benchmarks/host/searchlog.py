@@ -49,3 +49,15 @@ def progress(path, within=0.03):
         found[kernel] = {"variants": len(counted), "seconds": elapsed / 1e9, "speedup": best, "near_best_seconds": near,
                          "variants_per_second": len(counted) / searching if searching else 0.0}
     return found
+
+
+def utilisation(path, forks):
+    """How busy a search kept what it had: {`forks`: compile forks, `compile`: their share of the time between the
+    first proposal and the last result, `device`: the share in which the worker checked, timed or profiled}."""
+    costs = [e["costs"] for e in of_type(read_events(path), "trial")]
+    wall = sum(c["wall_ns"] for c in costs)
+    if not wall or not forks:
+        return {}
+    compiling = sum(c["static_ns"] + c["build_ns"] for c in costs)
+    device = sum(c[f"{rung}_ns"] for c in costs for rung in ("check", "quick", "full", "profile"))
+    return {"forks": forks, "compile": round(compiling / wall / forks, 3), "device": round(device / wall, 3)}

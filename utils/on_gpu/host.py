@@ -52,9 +52,8 @@ class Check:
                              "LD_LIBRARY_PATH": ":".join(filter(None, libraries))}
 
     def start(self, command, **options):
-        """A process group of its own."""
-        return subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, env=self.environment(),
-                                start_new_session=True, text=True, errors="replace", **options)
+        return subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, env=self.environment(), text=True,
+                                errors="replace", **options)
 
     def run(self, *command, may_fail=False):
         """(what the command printed, its exit status). Failed if it takes too long, or has a status but 0 without
@@ -67,7 +66,7 @@ class Check:
             try:
                 printed, _ = child.communicate(timeout=max(self._end - time.monotonic(), 1))
             except subprocess.TimeoutExpired:
-                os.killpg(child.pid, signal.SIGKILL)
+                kill(child)
                 file.write(child.communicate()[0])
                 raise Failed(f"{name} was not done when {self.host.limit:.0f} s were over") from None
             file.write(printed)
@@ -85,6 +84,32 @@ class Check:
     def compile(self, source, output):
         self.run(self.host.tool("kb-compile"), source, "-o", self.folder / output)
         return self.folder / output
+
+
+def descendants(root):
+    """{pid: (its parent, command line)} of the processes below `root` that live."""
+    parents, commands = {}, {}
+    for entry in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{entry}/stat") as stat, open(f"/proc/{entry}/cmdline") as line:
+                fields, command = stat.read().rpartition(")")[2].split(), line.read().split("\0")
+        except OSError:
+            continue  # it has ended
+        if fields[0] != "Z":
+            parents[int(entry)], commands[int(entry)] = int(fields[1]), command
+    found = {root}
+    while more := {pid for pid, parent in parents.items() if parent in found} - found:
+        found |= more
+    return {pid: (parents[pid], commands[pid]) for pid in found - {root} if pid in commands}
+
+
+def kill(child):
+    """Ends a process and what it started."""
+    for pid in [child.pid, *descendants(child.pid)]:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass  # it was faster
 
 
 def telling_line(printed):

@@ -4,7 +4,7 @@ import os
 import signal
 import time
 
-from .host import INPUT, Failed, events, expect
+from .host import INPUT, Failed, descendants, events, expect, kill
 
 BODY = """kb.kernel @k ins(%in0: tensor<6x40xf32>, %in1: tensor<6x40xf32>) outs(%out0: tensor<6x40xf32>) {
   %c0 = arith.constant 0 : index
@@ -65,23 +65,6 @@ def hostile(check):
     return "; ".join(f"{name}: {trials[name]}" for name, _, _ in BODIES)
 
 
-def descendants(root):
-    """{pid: command line} of the processes below `root` that live."""
-    parents, commands = {}, {}
-    for entry in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{entry}/stat") as stat, open(f"/proc/{entry}/cmdline") as line:
-                fields, command = stat.read().rpartition(")")[2].split(), line.read().split("\0")
-        except OSError:
-            continue  # it has ended
-        if fields[0] != "Z":
-            parents[int(entry)], commands[int(entry)] = int(fields[1]), command
-    found = {root}
-    while more := {pid for pid, parent in parents.items() if parent in found} - found:
-        found |= more
-    return {pid: (parents[pid], commands[pid]) for pid in found - {root} if pid in commands}
-
-
 def runner_of(family):
     """Of a search: the process that runs variants."""
     return next((pid for pid, (_, command) in family.items() if "--run" in command), None)
@@ -109,7 +92,7 @@ def kill_during_search(check, choose, number, most, name):
             killed.add(victim)
         time.sleep(0.002)
     if child.poll() is None:
-        os.killpg(child.pid, signal.SIGKILL)
+        kill(child)
         raise Failed(f"the search did not end after the {name} was killed")
     expect(killed, f"no {name} was seen")
     expect(child.returncode == 0, f"kb-opt ended with {child.returncode} after the {name} was killed")

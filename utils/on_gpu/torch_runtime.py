@@ -2,7 +2,7 @@
 """Runs the CUDA runtime inside PyTorch: on its default stream, on another one, in a graph capture, from threads, with
 clusters and with much shared memory. Needs a device of capability 9.0 and PyTorch.
 
-    on-device.py LIBRARY        prints `ok` a line; exits 1 at the first thing that is wrong
+    torch_runtime.py LIBRARY    prints `ok` a line; exits 1 at the first thing that is wrong
 """
 import ctypes
 import statistics

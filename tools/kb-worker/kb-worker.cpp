@@ -121,7 +121,6 @@ static bool parse(int argc, char **argv, Options &options) {
 
 int main(int argc, char **argv) {
   Options options;
-  options.checker.leaseFile = defaultLeaseFile();
   if (!parse(argc, argv, options))
     return 1;
   if (options.help) {
@@ -143,6 +142,8 @@ int main(int argc, char **argv) {
     return 1;
   }
   options.checker.runner.program.assign(self, size_t(length));
+  if (options.runner.device < 0 && options.checker.leaseFile.empty())
+    options.checker.leaseFile = defaultLeaseFile();
   if (options.runner.device >= 0)
     if (Status status =
             chooseGpu(options.checker, options.runner.device, options.allGpus);

@@ -3,6 +3,8 @@
 #include "Fixtures.h"
 
 #include "kernelbrain/Evaluate/Client/WorkerEvaluator.h"
+#include "kernelbrain/Evaluate/Device/Lease.h"
+#include "kernelbrain/Evaluate/Device/WorkerServer.h"
 
 #include <chrono>
 #include <csignal>
@@ -419,6 +421,23 @@ TEST(GpuWorker, ProgramsMayUseTheGpu) {
   reply = without.comparePrograms(request);
   ASSERT_TRUE(reply) << reply.error().message;
   EXPECT_EQ(reply->functions[0].disposition, Disposition::LaunchFailed);
+}
+
+TEST(GpuWorker, EachGpuHasItsTimingLease) {
+  ::setenv("KB_CUDA_DRIVER", KB_EMULATED_CUDA, 1);
+  ::setenv("KB_EMULATED_DEVICES", "2", 1);
+  CheckerOptions first, second, named;
+  named.leaseFile = "/own/file";
+  EXPECT_TRUE(chooseGpu(first, 0, false));
+  EXPECT_TRUE(chooseGpu(second, 1, false));
+  EXPECT_TRUE(chooseGpu(named, 0, false));
+  ::unsetenv("KB_EMULATED_DEVICES");
+  ::unsetenv("KB_CUDA_DRIVER");
+  EXPECT_NE(first.leaseFile.find("timing-gpu-0-1-0"), std::string::npos)
+      << first.leaseFile;
+  EXPECT_NE(first.leaseFile, second.leaseFile);
+  EXPECT_NE(first.leaseFile, defaultLeaseFile());
+  EXPECT_EQ(named.leaseFile, "/own/file");
 }
 
 TEST(GpuWorker, WhatIsNotThereIsRefused) {

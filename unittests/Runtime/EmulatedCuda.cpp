@@ -192,13 +192,14 @@ int cuDeviceGetName(char *name, int length, int) {
   std::snprintf(name, size_t(length), "KernelBrain emulator");
   return note("DeviceGetName", false);
 }
-int cuDeviceGetAttribute(int *value, int attribute, int) {
+int cuDeviceGetAttribute(int *value, int attribute, int device) {
   kernelbrain::Target target = *makeCudaTarget(emulatedChip);
   const GpuLimits &gpu = *target.gpu;
   const std::map<int, int64_t> values = {
       {MaxThreadsPerBlock, 1024},
       {ClockKilohertz, int64_t(target.clockHz / 1000)},
       {MultiprocessorCount, gpu.multiprocessors},
+      {PciBus, 1 + device},
       {L2Bytes, target.l2Bytes},
       {ThreadsPerMultiprocessor, gpu.threadsPerMultiprocessor},
       {SharedBytesPerMultiprocessor, gpu.sharedBytesPerMultiprocessor},

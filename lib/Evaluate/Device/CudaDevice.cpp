@@ -111,7 +111,10 @@ Result<CudaDescription> describeCuda(int ordinal) {
     target->cacheBytesPerSecond *= bandwidth / target->dramBytesPerSecond;
     target->dramBytesPerSecond = bandwidth;
   }
-  return CudaDescription{name, *target};
+  std::string place = std::to_string(ask(cuda::PciDomain)) + "-" +
+                      std::to_string(ask(cuda::PciBus)) + "-" +
+                      std::to_string(ask(cuda::PciDevice));
+  return CudaDescription{name, place, *target};
 }
 
 //===----------------------------------------------------------------------===//

@@ -19,6 +19,8 @@ Result<int> countCudaDevices();
 
 struct CudaDescription {
   std::string name;
+  /// Where it is in this machine, whatever its ordinal: "domain-bus-device".
+  std::string place;
   Target target;
 };
 /// What the driver says of a GPU, completed from makeCudaTarget().

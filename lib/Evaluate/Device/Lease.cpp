@@ -1,4 +1,4 @@
-//===- Lease.cpp - One timing at a time on a host -------------------------===//
+//===- Lease.cpp - One timing at a time on a device -----------------------===//
 
 #include "kernelbrain/Evaluate/Device/Lease.h"
 
@@ -14,7 +14,10 @@
 
 namespace kernelbrain::evaluate {
 
-std::string defaultLeaseFile() { return "/tmp/kernelbrain-timing.lock"; }
+std::string defaultLeaseFile(const std::string &place) {
+  return "/tmp/kernelbrain-timing" + (place.empty() ? "" : "-gpu-" + place) +
+         ".lock";
+}
 
 static int openLeaseFile(const std::string &path) {
   // A file of another user in a sticky folder must be opened without O_CREAT.

@@ -211,6 +211,8 @@ Status chooseGpu(CheckerOptions &options, int ordinal, bool all) {
         options.moreGpus.push_back(other);
   options.gpu = described->target;
   options.gpuName = described->name;
+  if (options.leaseFile.empty())
+    options.leaseFile = defaultLeaseFile(described->place);
   options.runner.device = ordinal;
   // The machine's cores have nothing to do while variants are on its GPU.
   options.checkerThreads =

@@ -1,4 +1,4 @@
-//===- Lease.h - One timing at a time on a host -----------------*- C++ -*-===//
+//===- Lease.h - One timing at a time on a device ---------------*- C++ -*-===//
 
 #ifndef KERNELBRAIN_EVALUATE_DEVICE_LEASE_H
 #define KERNELBRAIN_EVALUATE_DEVICE_LEASE_H
@@ -10,8 +10,8 @@
 
 namespace kernelbrain::evaluate {
 
-/// Holds a lock (flock) on a file of the host until it is destroyed, so that
-/// two runs do not time at once. The kernel releases it if the process dies.
+/// Holds a lock (flock) on a file until it is destroyed, so that two runs do
+/// not time on one device at once. The kernel releases it if the process dies.
 class TimingLease {
 public:
   /// Waits up to `deadlineMs`; creates the file, for all users, if need be.
@@ -25,8 +25,9 @@ private:
   int file = -1;
 };
 
-/// kernelbrain-timing.lock in the folder for temporary files.
-std::string defaultLeaseFile();
+/// A file in the folder for temporary files: that of the host, or of the GPU at
+/// `place` (CudaDescription).
+std::string defaultLeaseFile(const std::string &place = "");
 
 } // namespace kernelbrain::evaluate
 

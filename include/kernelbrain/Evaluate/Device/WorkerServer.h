@@ -13,7 +13,8 @@ namespace kernelbrain::evaluate {
 Target describeHost();
 
 /// Makes kernels for a GPU the subject of `options`; an error where there is no
-/// such GPU. `all`: others of its kind take part in checks.
+/// such GPU. `all`: others of its kind take part in checks. Without a lease
+/// file the GPU's own is taken.
 Status chooseGpu(CheckerOptions &options, int ordinal, bool all);
 
 /// Answers requests from `input` on `output` until end of file

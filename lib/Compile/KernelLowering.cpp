@@ -111,19 +111,17 @@ static std::string stockPipeline(const Recipe &recipe) {
   return fused ? strategy::fusionPipeline.str() : "";
 }
 
-static FailureOr<strategy::Instance>
-instantiate(kb::KernelOp payload, const Recipe &recipe, const Target &target,
-            StrategyList strategies, ModuleOp module) {
-  if (recipe.strategy == "reference" && failed(promoteFloats(payload)))
+static FailureOr<strategy::Instance> instantiateReserved(kb::KernelOp payload,
+                                                         const Recipe &recipe,
+                                                         const Target &target,
+                                                         ModuleOp module) {
+  // The reference changes the payload, and a payload is lowered many times.
+  OwningOpRef<kb::KernelOp> copy(payload.clone());
+  if (recipe.strategy == "reference" && failed(promoteFloats(*copy)))
     return failure();
-  if (recipe.strategy == "stock" || recipe.strategy == "reference")
-    return (target.isCuda() ? strategy::instantiateStockForGpu
-                            : strategy::instantiateStock)(
-        payload, stockPipeline(recipe), module);
-  for (const auto &strategy : strategies)
-    if (strategy->getName() == recipe.strategy)
-      return strategy->instantiate(payload, target, recipe, module);
-  return payload.emitOpError("unknown strategy '") << recipe.strategy << "'";
+  return (target.isCuda() ? strategy::instantiateStockForGpu
+                          : strategy::instantiateStock)(
+      *copy, stockPipeline(recipe), module);
 }
 
 /// Takes the launches out of `function`: what they run goes to a module of its
@@ -147,20 +145,17 @@ static LogicalResult lowerDevice(func::FuncOp function, StringRef kernel,
   return lowerLaunches(function, kernel, target, lowered.launches);
 }
 
-FailureOr<LoweredKernel> lowerKernel(const Kernel &description,
-                                     kb::KernelOp payload, const Recipe &recipe,
-                                     const Target &target, const Target &host,
-                                     StrategyList strategies,
-                                     const ResourceLimits &limits,
-                                     bool verified) {
+FailureOr<LoweredKernel>
+lowerKernel(const Kernel &description, kb::KernelOp payload,
+            const strategy::Match *match, const Recipe &recipe,
+            const Target &target, const Target &host,
+            const ResourceLimits &limits, bool verified) {
   LoweredKernel lowered;
   lowered.module = ModuleOp::create(payload.getLoc());
   ModuleOp module = *lowered.module;
-  // The reference changes the payload, and a payload is lowered many times.
-  kb::KernelOp copy = payload.clone();
-  OwningOpRef<kb::KernelOp> owner(copy);
   FailureOr<strategy::Instance> instance =
-      instantiate(copy, recipe, target, strategies, module);
+      match ? match->instantiate(recipe, module)
+            : instantiateReserved(payload, recipe, target, module);
   if (failed(instance))
     return failure();
   lowered.workspaceBytes = instance->workspaceBytes;

@@ -33,9 +33,10 @@ ReadPayload readPayload(const KernelSource &kernel, StringRef text,
   kb::KernelOp payload = *module->getOps<kb::KernelOp>().begin();
   result.disposition = Disposition::Passed;
   result.text = printKernelText(payload);
-  for (const auto &strategy : toolchain.strategies)
-    if (strategy->mismatch(payload, toolchain.target).empty())
-      result.spaces.push_back(strategy->space(payload, toolchain.target));
+  std::string mismatch;
+  for (const strategy::Strategy &strategy : toolchain.strategies)
+    if (auto match = strategy.match(payload, toolchain.target, mismatch))
+      result.spaces.push_back(match->space());
   result.spaces.push_back(strategy::stockSpace());
   return result;
 }

@@ -105,6 +105,7 @@ private:
   const Toolchain &toolchain;
   StageObserver onStage;
   OwningOpRef<ModuleOp> rewritten;
+  std::unique_ptr<strategy::Match> match; ///< null for what is reserved
   LoweredKernel lowered;
   llvm::LLVMContext llvmContext;
   std::unique_ptr<llvm::Module> llvmModule;
@@ -174,26 +175,25 @@ bool VariantBuild::checkLegality() {
   }
   if (isReserved())
     return checkReserved();
-  const Target &target = toolchain.target;
-  for (const auto &strategy : toolchain.strategies) {
-    if (strategy->getName() != recipe.strategy)
-      continue;
-    std::string mismatch = strategy->mismatch(payload(), target);
-    if (!mismatch.empty())
-      return fail(Disposition::NotApplicable, mismatch);
-    SearchSpace space = strategy->space(payload(), target);
-    if (rewritten)
-      recipe = space.completed(std::move(recipe));
-    std::string violation = space.violation(recipe);
-    if (!violation.empty())
-      return fail(Disposition::InvalidRecipe, violation);
-    Estimate estimate = strategy->estimate(payload(), target, recipe);
-    if (!estimate.rejection.empty())
-      return fail(Disposition::OutOfResources, estimate.rejection);
-    return true;
-  }
-  return fail(Disposition::InvalidRecipe,
-              "unknown strategy '" + recipe.strategy + "'");
+  const auto *strategy =
+      llvm::find_if(toolchain.strategies, [&](const strategy::Strategy &each) {
+        return each.getName() == recipe.strategy;
+      });
+  if (strategy == toolchain.strategies.end())
+    return fail(Disposition::InvalidRecipe,
+                "unknown strategy '" + recipe.strategy + "'");
+  std::string mismatch;
+  match = strategy->match(payload(), toolchain.target, mismatch);
+  if (!match)
+    return fail(Disposition::NotApplicable, mismatch);
+  if (rewritten)
+    recipe = match->space().completed(std::move(recipe));
+  std::string violation = match->space().violation(recipe);
+  if (!violation.empty())
+    return fail(Disposition::InvalidRecipe, violation);
+  Estimate estimate = match->estimate(recipe);
+  return estimate.rejection.empty() ||
+         fail(Disposition::OutOfResources, estimate.rejection);
 }
 
 //===----------------------------------------------------------------------===//
@@ -203,9 +203,9 @@ bool VariantBuild::checkLegality() {
 bool VariantBuild::lower() {
   enter("lower");
   bool verified = output == Output::Verified || output == Output::VerifiedText;
-  FailureOr<LoweredKernel> attempt = lowerKernel(
-      kernel.description, payload(), recipe, toolchain.target, toolchain.host,
-      toolchain.strategies, toolchain.limits, verified);
+  FailureOr<LoweredKernel> attempt =
+      lowerKernel(kernel.description, payload(), match.get(), recipe,
+                  toolchain.target, toolchain.host, toolchain.limits, verified);
   if (failed(attempt))
     return failWithDiagnostic(Disposition::BuildFailed, "lowering failed");
   if (!attempt->overLimit.empty())

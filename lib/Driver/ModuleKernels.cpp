@@ -11,23 +11,42 @@
 
 using namespace mlir;
 using namespace kernelbrain;
+using kernelbrain::strategy::Match;
 using kernelbrain::strategy::Strategy;
 using kernelbrain::strategy::StrategyLibrary;
 
-/// Fills in the spaces of the strategies that apply, or why none does.
+/// Prices recipes of the matches, by the names of their strategies.
+static CostModel
+makeCostModel(std::map<std::string, std::shared_ptr<Match>> matches) {
+  return [matches = std::move(matches)](const Recipe &recipe) -> Estimate {
+    if (!recipe.payload.empty())
+      return {}; // Only the compile server reads payloads.
+    auto match = matches.find(recipe.strategy);
+    if (match == matches.end())
+      return {0, 0, "strategy '" + recipe.strategy + "' does not apply"};
+    return match->second->estimate(recipe);
+  };
+}
+
+/// Fills in the spaces of the strategies that apply with what their recipes
+/// cost, or why none does.
 static void findStrategies(ModuleKernel &entry, const StrategyLibrary &library,
                            const Target &target) {
   std::string reasons;
-  for (const std::unique_ptr<Strategy> &candidate : library.all()) {
-    if (candidate->getTargetKind() != target.kind)
+  std::map<std::string, std::shared_ptr<Match>> matches;
+  for (const Strategy &candidate : library.all()) {
+    if (candidate.getTargetKind() != target.kind)
       continue;
-    std::string mismatch = candidate->mismatch(entry.op, target);
-    if (mismatch.empty())
-      entry.spaces.push_back(candidate->space(entry.op, target));
-    else
-      reasons += (reasons.empty() ? "" : "; ") + candidate->getName().str() +
-                 ": " + mismatch;
+    std::string mismatch;
+    if (auto match = candidate.match(entry.op, target, mismatch)) {
+      entry.spaces.push_back(match->space());
+      matches[candidate.getName()] = std::move(match);
+    } else {
+      reasons +=
+          (reasons.empty() ? "" : "; ") + candidate.getName() + ": " + mismatch;
+    }
   }
+  entry.cost = makeCostModel(std::move(matches));
   if (!entry.spaces.empty())
     return;
   entry.leftStock = "no strategy applies";
@@ -50,14 +69,6 @@ kernelbrain::collectKernels(ModuleOp module, const StrategyLibrary &library,
       return;
     }
     findStrategies(entry, library, target);
-    entry.cost = [op, &library, target](const Recipe &recipe) -> Estimate {
-      if (!recipe.payload.empty())
-        return {}; // Only the compile server reads payloads.
-      const Strategy *strategy = library.find(recipe.strategy);
-      if (!strategy)
-        return {0, 0, "unknown strategy '" + recipe.strategy + "'"};
-      return strategy->estimate(op, target, recipe);
-    };
   });
   return kernels;
 }

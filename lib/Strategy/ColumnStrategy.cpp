@@ -3,8 +3,6 @@
 #include "ColumnEmitter.h"
 #include "RowStrategies.h"
 
-#include "kernelbrain/Support/Hash.h"
-
 using namespace mlir;
 using namespace kernelbrain;
 using namespace kernelbrain::strategy;
@@ -22,9 +20,9 @@ bool kernelbrain::strategy::isContraction(const RowProgram &program) {
   return points > 8 * inputs;
 }
 
-static RowKernel analyzeColumns(kb::KernelOp kernel, const Target &target) {
+static RowKernel analyzeColumns(kb::KernelOp kernel) {
   RowKernel result =
-      analyzeRows(kernel, target, /*wantsReduction=*/true, VectorsAlong::Rows);
+      analyzeRows(kernel, /*wantsReduction=*/true, VectorsAlong::Rows);
   if (!result.mismatch.empty())
     return result;
   const RowProgram &program = *result.program;
@@ -68,29 +66,18 @@ struct ColumnVariant {
   }
 };
 
-class ColumnStrategy : public Strategy {
+class ColumnMatch : public Match {
 public:
-  StringRef getName() const override { return "columnwise"; }
-  StringRef getVersion() const override { return version; }
-
-  std::string findMismatch(kb::KernelOp kernel,
-                           const Target &target) const override {
-    return analyzeColumns(kernel, target).mismatch;
-  }
-  SearchSpace space(kb::KernelOp kernel, const Target &target) const override {
-    return makeSpace(analyzeColumns(kernel, target), target);
-  }
-  Estimate estimate(kb::KernelOp kernel, const Target &target,
-                    const Recipe &recipe) const override;
-  FailureOr<Instance> instantiate(kb::KernelOp kernel, const Target &target,
-                                  const Recipe &recipe,
-                                  ModuleOp module) const override;
+  ColumnMatch(kb::KernelOp kernel, const Target &target, RowKernel columns)
+      : Match(kernel, target), columns(std::move(columns)) {}
+  Estimate estimate(const Recipe &recipe) const override;
 
 private:
-  SearchSpace makeSpace(const RowKernel &kernel, const Target &target) const;
+  SearchSpace makeSpace() const override;
+  FailureOr<Instance> write(const Recipe &recipe,
+                            ModuleOp module) const override;
 
-  // Bump the number with every change of the code or of the knobs.
-  std::string version = contentHash("columnwise 5");
+  RowKernel columns;
 };
 } // namespace
 
@@ -121,18 +108,15 @@ static Estimate timeOf(const ColumnVariant &variant, const Target &target) {
   return estimate;
 }
 
-SearchSpace ColumnStrategy::makeSpace(const RowKernel &kernel,
-                                      const Target &target) const {
-  SearchSpace space = commonSpace(kernel, target);
-  space.strategy = getName();
-  space.strategyHash = version;
+SearchSpace ColumnMatch::makeSpace() const {
+  SearchSpace space = commonSpace(columns, target);
   auto add = [&](const std::string &name, std::vector<KnobValue> values,
                  KnobValue otherwise, const std::string &description,
                  bool structural = false) {
     space.knobs.push_back(
         Knob{name, std::move(values), otherwise, description, structural, {}});
   };
-  ColumnVariant variant(kernel, space.defaultRecipe());
+  ColumnVariant variant(columns, space.defaultRecipe());
   const RowProgram &program = *variant.program;
   int64_t length = program.axes[program.vectorAxis].factor;
   int64_t registers = target.hasFeature("avx512f") ? 32 : 16;
@@ -161,7 +145,7 @@ SearchSpace ColumnStrategy::makeSpace(const RowKernel &kernel,
           int64_t(isLargeResult(program, number)),
           "write result " + std::to_string(number) + " past the caches");
   }
-  ColumnVariant chosen(kernel, space.defaultRecipe());
+  ColumnVariant chosen(columns, space.defaultRecipe());
   RowOptions &options = chosen.decisions.options;
   double serialNs = timeOf(chosen, target).timeNs;
   options.threads = target.threads;
@@ -173,19 +157,12 @@ SearchSpace ColumnStrategy::makeSpace(const RowKernel &kernel,
   return space;
 }
 
-Estimate ColumnStrategy::estimate(kb::KernelOp kernel, const Target &target,
-                                  const Recipe &recipe) const {
-  return timeOf(ColumnVariant(analyzeColumns(kernel, target), recipe), target);
+Estimate ColumnMatch::estimate(const Recipe &recipe) const {
+  return timeOf(ColumnVariant(columns, recipe), target);
 }
 
-FailureOr<Instance> ColumnStrategy::instantiate(kb::KernelOp kernel,
-                                                const Target &target,
-                                                const Recipe &recipe,
-                                                ModuleOp module) const {
-  RowKernel columns = analyzeColumns(kernel, target);
-  if (failed(checkRecipe(kernel, recipe, getName(), columns.mismatch,
-                         [&] { return makeSpace(columns, target); })))
-    return failure();
+FailureOr<Instance> ColumnMatch::write(const Recipe &recipe,
+                                       ModuleOp module) const {
   ColumnVariant variant(columns, recipe);
   const RowOptions &options = variant.decisions.options;
   Instance instance;
@@ -194,13 +171,12 @@ FailureOr<Instance> ColumnStrategy::instantiate(kb::KernelOp kernel,
     fallback = fallbackFor(columns, options);
   instance.function =
       emitColumnProgram(*variant.program, variant.plan, options,
-                        variant.columns, &fallback, kernel, module);
+                        variant.columns, &fallback, getKernel(), module);
   instance.threads = options.threads;
   int64_t stack =
       columnBufferBytes(*variant.program, variant.plan, variant.columns) *
       columnPanel(*variant.program, variant.plan, options, variant.columns);
-  instance.features = Json{{"strategy", getName().str()},
-                           {"vector_bytes", variant.decisions.vectorBytes},
+  instance.features = Json{{"vector_bytes", variant.decisions.vectorBytes},
                            {"vectors", variant.columns.vectors},
                            {"chunk", variant.columns.chunk},
                            {"sweeps", variant.plan.sweeps.size()},
@@ -208,6 +184,8 @@ FailureOr<Instance> ColumnStrategy::instantiate(kb::KernelOp kernel,
   return instance;
 }
 
-std::unique_ptr<Strategy> kernelbrain::strategy::createColumnwiseStrategy() {
-  return std::make_unique<ColumnStrategy>();
+std::unique_ptr<Match> kernelbrain::strategy::matchColumnwise(
+    kb::KernelOp kernel, const Target &target, std::string &mismatch) {
+  return matchIfFits<ColumnMatch>(kernel, target, analyzeColumns(kernel),
+                                  mismatch);
 }

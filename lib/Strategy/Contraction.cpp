@@ -2,68 +2,42 @@
 
 #include "ContractionSpace.h"
 
-#include "kernelbrain/Support/Hash.h"
-
 using namespace mlir;
 using namespace kernelbrain;
 using namespace kernelbrain::strategy;
 
 namespace {
-class ContractionStrategy : public Strategy {
+class ContractionMatch : public Match {
 public:
-  StringRef getName() const override { return "contraction"; }
-  StringRef getVersion() const override { return version; }
+  ContractionMatch(kb::KernelOp kernel, const Target &target,
+                   ContractionProblem problem)
+      : Match(kernel, target), problem(std::move(problem)) {}
 
-  std::string findMismatch(kb::KernelOp kernel,
-                           const Target &target) const override {
-    return analyzeContraction(kernel, target).mismatch;
-  }
-
-  SearchSpace space(kb::KernelOp kernel, const Target &target) const override {
-    return spaceOf(analyzeContraction(kernel, target), target);
-  }
-
-  Estimate estimate(kb::KernelOp kernel, const Target &target,
-                    const Recipe &recipe) const override {
-    ContractionProblem problem = analyzeContraction(kernel, target);
+  Estimate estimate(const Recipe &recipe) const override {
     return estimateContraction(problem, contractionOptions(problem, recipe),
                                target);
   }
 
-  FailureOr<Instance> instantiate(kb::KernelOp kernel, const Target &target,
-                                  const Recipe &recipe,
-                                  ModuleOp module) const override;
-
 private:
-  SearchSpace spaceOf(const ContractionProblem &problem,
-                      const Target &target) const {
-    SearchSpace result = contractionSpace(problem, target);
-    result.strategy = getName().str();
-    result.strategyHash = version;
-    return result;
+  SearchSpace makeSpace() const override {
+    return contractionSpace(problem, target);
   }
+  FailureOr<Instance> write(const Recipe &recipe,
+                            ModuleOp module) const override;
 
-  /// Bump the number with every change of the code or of the knobs.
-  std::string version = contentHash("contraction 9");
+  ContractionProblem problem;
 };
 } // namespace
 
-FailureOr<Instance> ContractionStrategy::instantiate(kb::KernelOp kernel,
-                                                     const Target &target,
-                                                     const Recipe &recipe,
-                                                     ModuleOp module) const {
-  ContractionProblem problem = analyzeContraction(kernel, target);
-  if (failed(checkRecipe(kernel, recipe, getName(), problem.mismatch,
-                         [&] { return spaceOf(problem, target); })))
-    return failure();
+FailureOr<Instance> ContractionMatch::write(const Recipe &recipe,
+                                            ModuleOp module) const {
   ContractionOptions options = contractionOptions(problem, recipe);
   Instance instance;
   instance.function =
-      ContractionEmitter(problem, options, kernel, module).run();
+      ContractionEmitter(problem, options, getKernel(), module).run();
   instance.threads = options.threads;
   instance.workspaceBytes = layOut(problem, options).workspaceBytes();
-  instance.features = Json{{"strategy", "contraction"},
-                           {"rows", options.rows},
+  instance.features = Json{{"rows", options.rows},
                            {"vectors", options.vectors},
                            {"k_block", options.kBlock},
                            {"pack_left", options.packLeft ? 1 : 0},
@@ -72,6 +46,8 @@ FailureOr<Instance> ContractionStrategy::instantiate(kb::KernelOp kernel,
   return instance;
 }
 
-std::unique_ptr<Strategy> kernelbrain::strategy::createContractionStrategy() {
-  return std::make_unique<ContractionStrategy>();
+std::unique_ptr<Match> kernelbrain::strategy::matchContraction(
+    kb::KernelOp kernel, const Target &target, std::string &mismatch) {
+  return matchIfFits<ContractionMatch>(
+      kernel, target, analyzeContraction(kernel, target), mismatch);
 }

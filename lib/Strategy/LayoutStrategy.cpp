@@ -3,8 +3,6 @@
 #include "LayoutEmitter.h"
 #include "RowStrategies.h"
 
-#include "kernelbrain/Support/Hash.h"
-
 using namespace mlir;
 using namespace kernelbrain;
 using namespace kernelbrain::strategy;
@@ -27,30 +25,25 @@ struct LayoutVariant {
   LayoutVariant(const LayoutKernel &kernel, const Recipe &recipe);
 };
 
-class LayoutStrategy : public Strategy {
+class LayoutMatch : public Match {
 public:
-  StringRef getName() const override { return "layout"; }
-  StringRef getVersion() const override { return version; }
-
-  std::string findMismatch(kb::KernelOp kernel,
-                           const Target &target) const override;
-  SearchSpace space(kb::KernelOp kernel, const Target &target) const override;
-  Estimate estimate(kb::KernelOp kernel, const Target &target,
-                    const Recipe &recipe) const override;
-  FailureOr<Instance> instantiate(kb::KernelOp kernel, const Target &target,
-                                  const Recipe &recipe,
-                                  ModuleOp module) const override;
+  LayoutMatch(kb::KernelOp kernel, const Target &target, LayoutKernel layout)
+      : Match(kernel, target), layout(std::move(layout)) {}
+  Estimate estimate(const Recipe &recipe) const override;
 
 private:
-  // Bump the number with every change of the code or of the knobs.
-  std::string version = contentHash("layout 3");
+  SearchSpace makeSpace() const override;
+  FailureOr<Instance> write(const Recipe &recipe,
+                            ModuleOp module) const override;
+
+  LayoutKernel layout;
 };
 } // namespace
 
-static LayoutKernel analyzeLayout(kb::KernelOp kernel, const Target &target) {
+static LayoutKernel analyzeLayout(kb::KernelOp kernel) {
   LayoutKernel result;
   // Rows that are contiguous everywhere are another strategy's.
-  RowKernel rows = analyzeRows(kernel, target, /*wantsReduction=*/false);
+  RowKernel rows = analyzeRows(kernel, /*wantsReduction=*/false);
   result.numerics = rows.numerics;
   if (rows.mismatch.empty())
     result.mismatch = "all its rows are contiguous";
@@ -87,11 +80,6 @@ LayoutVariant::LayoutVariant(const LayoutKernel &kernel, const Recipe &recipe)
     pieces.push_back(rewriteProgram(*piece, plain));
 }
 
-std::string LayoutStrategy::findMismatch(kb::KernelOp kernel,
-                                         const Target &target) const {
-  return analyzeLayout(kernel, target).mismatch;
-}
-
 /// True if all vectors of the result start on a cache line if it does.
 static bool isAlignedThroughout(const Pieces &pieces, unsigned argument) {
   for (const auto &piece : pieces)
@@ -111,15 +99,11 @@ static bool isAlignedThroughout(const Pieces &pieces, unsigned argument) {
   return true;
 }
 
-SearchSpace LayoutStrategy::space(kb::KernelOp kernel,
-                                  const Target &target) const {
-  LayoutKernel layout = analyzeLayout(kernel, target);
+SearchSpace LayoutMatch::makeSpace() const {
   RowKernel first;
   first.numerics = layout.numerics;
   first.program = rewriteProgram(*layout.pieces.front(), {});
   SearchSpace space = commonSpace(first, target);
-  space.strategy = getName();
-  space.strategyHash = version;
   auto add = [&](const std::string &name, std::vector<KnobValue> values,
                  KnobValue otherwise, const std::string &description,
                  bool structural = false) {
@@ -163,14 +147,12 @@ SearchSpace LayoutStrategy::space(kb::KernelOp kernel,
     parts = std::max(
         parts,
         planPiece(*piece, chosen.decisions.options, chosen.layout).parts);
-  addThreads(space, target, parts, estimate(kernel, target, recipe).timeNs,
+  addThreads(space, target, parts, estimate(recipe).timeNs,
              "that share the blocks");
   return space;
 }
 
-Estimate LayoutStrategy::estimate(kb::KernelOp kernel, const Target &target,
-                                  const Recipe &recipe) const {
-  LayoutKernel layout = analyzeLayout(kernel, target);
+Estimate LayoutMatch::estimate(const Recipe &recipe) const {
   LayoutVariant variant(layout, recipe);
   Estimate sum;
   const RowOptions &options = variant.decisions.options;
@@ -189,29 +171,25 @@ Estimate LayoutStrategy::estimate(kb::KernelOp kernel, const Target &target,
   return sum;
 }
 
-FailureOr<Instance> LayoutStrategy::instantiate(kb::KernelOp kernel,
-                                                const Target &target,
-                                                const Recipe &recipe,
-                                                ModuleOp module) const {
-  LayoutKernel layout = analyzeLayout(kernel, target);
-  if (failed(checkRecipe(kernel, recipe, getName(), layout.mismatch,
-                         [&] { return space(kernel, target); })))
-    return failure();
+FailureOr<Instance> LayoutMatch::write(const Recipe &recipe,
+                                       ModuleOp module) const {
   LayoutVariant variant(layout, recipe);
   Instance instance;
   instance.function = emitPieces(variant.pieces, variant.decisions.options,
-                                 variant.layout, kernel, module);
+                                 variant.layout, getKernel(), module);
   instance.threads = variant.decisions.options.threads;
   bool isNontemporal =
       llvm::is_contained(variant.decisions.options.nontemporal, true);
-  instance.features = Json{{"strategy", getName().str()},
-                           {"vector_bytes", variant.decisions.vectorBytes},
+  instance.features = Json{{"vector_bytes", variant.decisions.vectorBytes},
                            {"pieces", variant.pieces.size()},
                            {"block_rows", variant.layout.blockRows},
                            {"nontemporal", isNontemporal ? 1 : 0}};
   return instance;
 }
 
-std::unique_ptr<Strategy> kernelbrain::strategy::createLayoutStrategy() {
-  return std::make_unique<LayoutStrategy>();
+std::unique_ptr<Match>
+kernelbrain::strategy::matchLayout(kb::KernelOp kernel, const Target &target,
+                                   std::string &mismatch) {
+  return matchIfFits<LayoutMatch>(kernel, target, analyzeLayout(kernel),
+                                  mismatch);
 }

@@ -2,8 +2,6 @@
 
 #include "RowStrategies.h"
 
-#include "kernelbrain/Support/Hash.h"
-
 using namespace mlir;
 using namespace kernelbrain;
 using namespace kernelbrain::strategy;
@@ -22,7 +20,6 @@ Numerics kernelbrain::strategy::numericsOf(kb::KernelOp kernel) {
 }
 
 RowKernel kernelbrain::strategy::analyzeRows(kb::KernelOp kernel,
-                                             const Target &target,
                                              bool wantsReduction,
                                              VectorsAlong along) {
   RowKernel result;
@@ -131,72 +128,31 @@ RowDecisions kernelbrain::strategy::rowDecisions(const RowKernel &kernel,
 //===----------------------------------------------------------------------===//
 
 namespace {
-class RowStrategy : public Strategy {
+class RowMatch : public Match {
 public:
-  RowStrategy(StringRef name, bool wantsReduction)
-      : name(name), wantsReduction(wantsReduction),
-        // Bump the number with every change of the code or of the knobs.
-        version(contentHash(name.str() + " 11")) {}
+  RowMatch(kb::KernelOp kernel, const Target &target, RowKernel rows)
+      : Match(kernel, target), rows(std::move(rows)) {}
 
-  StringRef getName() const override { return name; }
-  StringRef getVersion() const override { return version; }
-
-  std::string findMismatch(kb::KernelOp kernel,
-                           const Target &target) const override {
-    return analyzeRows(kernel, target, wantsReduction).mismatch;
-  }
-
-  SearchSpace space(kb::KernelOp kernel, const Target &target) const override {
-    SearchSpace result = rowSpace(analyzeRows(kernel, target, wantsReduction),
-                                  target, wantsReduction);
-    result.strategy = name;
-    result.strategyHash = version;
-    return result;
-  }
-
-  Estimate estimate(kb::KernelOp kernel, const Target &target,
-                    const Recipe &recipe) const override {
-    RowKernel rows = analyzeRows(kernel, target, wantsReduction);
+  Estimate estimate(const Recipe &recipe) const override {
     RowDecisions decisions = rowDecisions(rows, recipe);
     auto program = rewriteProgram(*rows.program, decisions.rewrites);
     RowPlan plan = planRows(*program, decisions.options.keep);
     return estimateRows(*program, plan, decisions, target);
   }
 
-  FailureOr<Instance> instantiate(kb::KernelOp kernel, const Target &target,
-                                  const Recipe &recipe,
-                                  ModuleOp module) const override;
-
 private:
-  std::string name;
-  bool wantsReduction;
-  std::string version;
+  SearchSpace makeSpace() const override {
+    return rowSpace(rows, target, rows.program->hasReduction());
+  }
+  FailureOr<Instance> write(const Recipe &recipe,
+                            ModuleOp module) const override;
+
+  RowKernel rows;
 };
 } // namespace
 
-LogicalResult kernelbrain::strategy::checkRecipe(
-    kb::KernelOp kernel, const Recipe &recipe, StringRef strategy,
-    const std::string &mismatch, function_ref<SearchSpace()> space) {
-  if (!mismatch.empty())
-    return kernel.emitError("strategy '")
-           << strategy << "' does not apply: " << mismatch;
-  if (std::string violation = space().violation(recipe); !violation.empty())
-    return kernel.emitError("illegal recipe: ") << violation;
-  return success();
-}
-
-FailureOr<Instance> RowStrategy::instantiate(kb::KernelOp kernel,
-                                             const Target &target,
-                                             const Recipe &recipe,
-                                             ModuleOp module) const {
-  RowKernel rows = analyzeRows(kernel, target, wantsReduction);
-  auto knobs = [&] {
-    SearchSpace result = rowSpace(rows, target, wantsReduction);
-    result.strategy = name;
-    return result;
-  };
-  if (failed(checkRecipe(kernel, recipe, name, rows.mismatch, knobs)))
-    return failure();
+FailureOr<Instance> RowMatch::write(const Recipe &recipe,
+                                    ModuleOp module) const {
   RowDecisions decisions = rowDecisions(rows, recipe);
   auto program = rewriteProgram(*rows.program, decisions.rewrites);
   RowPlan plan = planRows(*program, decisions.options.keep);
@@ -205,11 +161,10 @@ FailureOr<Instance> RowStrategy::instantiate(kb::KernelOp kernel,
     fallback = fallbackFor(rows, decisions.options);
   Instance instance;
   instance.function = emitRowProgram(*program, plan, decisions.options,
-                                     &fallback, kernel, module);
+                                     &fallback, getKernel(), module);
   instance.threads = decisions.options.threads;
   bool isNontemporal = llvm::is_contained(decisions.options.nontemporal, true);
-  instance.features = Json{{"strategy", name},
-                           {"vector_bytes", decisions.vectorBytes},
+  instance.features = Json{{"vector_bytes", decisions.vectorBytes},
                            {"unroll", decisions.options.unroll},
                            {"sweeps", plan.sweeps.size()},
                            {"kept_rows", plan.kept.size()},
@@ -218,10 +173,15 @@ FailureOr<Instance> RowStrategy::instantiate(kb::KernelOp kernel,
   return instance;
 }
 
-std::unique_ptr<Strategy> kernelbrain::strategy::createRowwiseStrategy() {
-  return std::make_unique<RowStrategy>("rowwise", true);
+std::unique_ptr<Match>
+kernelbrain::strategy::matchRowwise(kb::KernelOp kernel, const Target &target,
+                                    std::string &mismatch) {
+  return matchIfFits<RowMatch>(
+      kernel, target, analyzeRows(kernel, /*wantsReduction=*/true), mismatch);
 }
 
-std::unique_ptr<Strategy> kernelbrain::strategy::createElementwiseStrategy() {
-  return std::make_unique<RowStrategy>("elementwise", false);
+std::unique_ptr<Match> kernelbrain::strategy::matchElementwise(
+    kb::KernelOp kernel, const Target &target, std::string &mismatch) {
+  return matchIfFits<RowMatch>(
+      kernel, target, analyzeRows(kernel, /*wantsReduction=*/false), mismatch);
 }

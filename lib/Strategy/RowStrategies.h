@@ -18,20 +18,22 @@ struct RowKernel {
 /// What the kernel says that variants may do to its numbers.
 Numerics numericsOf(kb::KernelOp kernel);
 
-RowKernel analyzeRows(kb::KernelOp kernel, const Target &target,
-                      bool wantsReduction,
+RowKernel analyzeRows(kb::KernelOp kernel, bool wantsReduction,
                       VectorsAlong along = VectorsAlong::Columns);
 
 /// True for products and the like, whose operands have to be used many times
 /// for each time that they are loaded.
 bool isContraction(const RowProgram &program);
 
-/// Emits why `strategy` cannot write `recipe` for `kernel`: what does not fit
-/// (`mismatch`, if not empty), or the violation of its space.
-mlir::LogicalResult checkRecipe(kb::KernelOp kernel, const Recipe &recipe,
-                                llvm::StringRef strategy,
-                                const std::string &mismatch,
-                                llvm::function_ref<SearchSpace()> space);
+/// A match of type `T` that knows `known`, unless that is that there is none.
+template <typename T, typename Known>
+std::unique_ptr<Match> matchIfFits(kb::KernelOp kernel, const Target &target,
+                                   Known known, std::string &mismatch) {
+  mismatch = known.mismatch;
+  if (!mismatch.empty())
+    return nullptr;
+  return std::make_unique<T>(kernel, target, std::move(known));
+}
 
 /// The knobs of `kernel` on `target`.
 SearchSpace rowSpace(const RowKernel &kernel, const Target &target,
@@ -94,15 +96,26 @@ double nodeCost(const RowProgram &program, const Node *node,
 Estimate estimateRows(const RowProgram &program, const RowPlan &plan,
                       const RowDecisions &decisions, const Target &target);
 
+/// \name Strategy::Matcher of each strategy for the host.
+/// @{
 /// Rowwise: at least one reduction along the rows. Elementwise: none.
-std::unique_ptr<Strategy> createRowwiseStrategy();
-std::unique_ptr<Strategy> createElementwiseStrategy();
-/// Columnwise: reductions with vectors across them.
-std::unique_ptr<Strategy> createColumnwiseStrategy();
+std::unique_ptr<Match> matchRowwise(kb::KernelOp kernel, const Target &target,
+                                    std::string &mismatch);
+std::unique_ptr<Match> matchElementwise(kb::KernelOp kernel,
+                                        const Target &target,
+                                        std::string &mismatch);
+/// Reductions with vectors across them.
+std::unique_ptr<Match> matchColumnwise(kb::KernelOp kernel,
+                                       const Target &target,
+                                       std::string &mismatch);
 /// Products, and other sums over a space larger than its inputs.
-std::unique_ptr<Strategy> createContractionStrategy();
-/// Layout: no reduction, and elements that change places.
-std::unique_ptr<Strategy> createLayoutStrategy();
+std::unique_ptr<Match> matchContraction(kb::KernelOp kernel,
+                                        const Target &target,
+                                        std::string &mismatch);
+/// No reduction, and elements that change places.
+std::unique_ptr<Match> matchLayout(kb::KernelOp kernel, const Target &target,
+                                   std::string &mismatch);
+/// @}
 
 } // namespace kernelbrain::strategy
 

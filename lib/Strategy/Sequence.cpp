@@ -4,8 +4,6 @@
 
 #include "SequencePlan.h"
 #include "kernelbrain/Strategy/Stock.h"
-#include "kernelbrain/Support/Hash.h"
-#include "kernelbrain/Transforms/KernelHash.h"
 #include "kernelbrain/Transforms/Outlining.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -22,14 +20,6 @@ namespace {
 // The space
 //===----------------------------------------------------------------------===//
 
-/// What is asked about one kernel many times, without its IR.
-struct Summary {
-  std::string mismatch;
-  SearchSpace space;
-  /// By part and strategy: what all calls of the part are expected to take.
-  std::vector<std::map<std::string, double>> timesNs;
-};
-
 std::string whyNot(const SequencePlan &plan, kb::KernelOp kernel) {
   if (plan.parts.empty())
     return "it falls into no parts";
@@ -44,7 +34,7 @@ std::string whyNot(const SequencePlan &plan, kb::KernelOp kernel) {
   return "";
 }
 
-SearchSpace makeSpace(SequencePlan &plan) {
+SearchSpace spaceOf(const SequencePlan &plan) {
   SearchSpace space;
   bool hasStock = plan.hasRest;
   for (auto [index, part] : llvm::enumerate(plan.parts)) {
@@ -58,8 +48,8 @@ SearchSpace makeSpace(SequencePlan &plan) {
       knob.values.push_back(choice.recipe.strategy);
     knob.otherwise = knob.values.front();
     knob.description = "strategy of the part '" +
-                       part.kernel.getKind().value_or("").str() + "', called " +
-                       std::to_string(part.calls.size()) +
+                       kb::KernelOp(part.kernel).getKind().value_or("").str() +
+                       "', called " + std::to_string(part.calls.size()) +
                        (part.calls.size() == 1 ? " time" : " times");
     knob.structural = true;
     space.knobs.push_back(std::move(knob));
@@ -98,9 +88,8 @@ bool mayDecline(func::FuncOp function) {
 
 class SequenceBuilder {
 public:
-  SequenceBuilder(SequencePlan &plan, const Target &target,
-                  const Recipe &recipe, ModuleOp module)
-      : plan(plan), target(target), recipe(recipe), module(module) {}
+  SequenceBuilder(SequencePlan &plan, const Recipe &recipe, ModuleOp module)
+      : plan(plan), recipe(recipe), module(module) {}
 
   FailureOr<Instance> run();
 
@@ -114,7 +103,6 @@ private:
                   bool isRead, func::CallOp call);
 
   SequencePlan &plan;
-  const Target &target;
   const Recipe &recipe;
   ModuleOp module;
   std::vector<WrittenPart> written;
@@ -145,7 +133,7 @@ func::FuncOp SequenceBuilder::declare(kb::KernelOp kernel,
 
 LogicalResult SequenceBuilder::write(Part &part, const PartChoice &choice) {
   FailureOr<Instance> instance =
-      choice.strategy->instantiate(part.kernel, target, choice.recipe, module);
+      choice.match->instantiate(choice.recipe, module);
   if (failed(instance))
     return failure();
   func::FuncOp function = instance->function;
@@ -173,7 +161,7 @@ LogicalResult SequenceBuilder::writeParts() {
     const PartChoice *choice = knob == recipe.knobs.end()
                                    ? &part.choices.back()
                                    : part.find(knob->second);
-    if (choice->strategy) {
+    if (choice->match) {
       if (failed(write(part, *choice)))
         return failure();
       continue;
@@ -262,8 +250,7 @@ FailureOr<Instance> SequenceBuilder::run() {
   result.workspaceBytes = packWorkspace(plan.function);
   for (const WrittenPart &each : written)
     result.threads = std::max(result.threads, each.instance.threads);
-  result.features = Json{{"strategy", "sequence"},
-                         {"parts", plan.parts.size()},
+  result.features = Json{{"parts", plan.parts.size()},
                          {"stock_parts", plan.parts.size() - written.size()}};
   // Bufferization made constants global.
   module.getBody()->getOperations().splice(
@@ -275,34 +262,22 @@ FailureOr<Instance> SequenceBuilder::run() {
 // The strategy
 //===----------------------------------------------------------------------===//
 
-class SequenceStrategy : public Strategy {
+class SequenceMatch : public Match {
 public:
-  explicit SequenceStrategy(std::vector<const Strategy *> strategies)
-      : strategies(std::move(strategies)) {
-    // Bump the number with every change of the code or of the knobs.
-    std::string text = "sequence 2";
-    for (const Strategy *strategy : this->strategies)
-      text += " " + strategy->getVersion().str();
-    version = contentHash(text);
+  SequenceMatch(kb::KernelOp kernel, const Target &target,
+                const SequencePlan &plan, ArrayRef<Strategy> strategies)
+      : Match(kernel, target), strategies(strategies), knobs(spaceOf(plan)) {
+    for (const Part &part : plan.parts) {
+      std::map<std::string, double> &times = timesNs.emplace_back();
+      for (const PartChoice &choice : part.choices)
+        times[choice.recipe.strategy] =
+            choice.timeNs * static_cast<double>(part.calls.size());
+    }
   }
 
-  StringRef getName() const override { return "sequence"; }
-  StringRef getVersion() const override { return version; }
-
-  std::string findMismatch(kb::KernelOp kernel,
-                           const Target &target) const override {
-    return summarize(kernel, target).mismatch;
-  }
-
-  SearchSpace space(kb::KernelOp kernel, const Target &target) const override {
-    return summarize(kernel, target).space;
-  }
-
-  Estimate estimate(kb::KernelOp kernel, const Target &target,
-                    const Recipe &recipe) const override {
-    const Summary &summary = summarize(kernel, target);
+  Estimate estimate(const Recipe &recipe) const override {
     Estimate result;
-    for (auto [index, times] : llvm::enumerate(summary.timesNs)) {
+    for (auto [index, times] : llvm::enumerate(timesNs)) {
       auto knob = recipe.knobs.find(partKnob(index));
       result.timeNs += times.at(knob == recipe.knobs.end()
                                     ? "stock"
@@ -311,53 +286,30 @@ public:
     return result;
   }
 
-  FailureOr<Instance> instantiate(kb::KernelOp kernel, const Target &target,
-                                  const Recipe &recipe,
-                                  ModuleOp module) const override {
-    const Summary &summary = summarize(kernel, target);
-    if (!summary.mismatch.empty())
-      return kernel.emitError("strategy 'sequence' does not apply: ")
-             << summary.mismatch;
-    if (std::string why = summary.space.violation(recipe); !why.empty())
-      return kernel.emitError("illegal recipe: ") << why;
-    SequencePlan plan = planSequence(kernel, target, strategies);
-    return SequenceBuilder(plan, target, recipe, module).run();
-  }
-
 private:
-  const Summary &summarize(kb::KernelOp kernel, const Target &target) const;
-
-  std::vector<const Strategy *> strategies;
-  std::string version;
-  /// Every recipe is priced, and cutting a kernel takes milliseconds.
-  mutable std::map<std::string, Summary> summaries;
-};
-
-const Summary &SequenceStrategy::summarize(kb::KernelOp kernel,
-                                           const Target &target) const {
-  std::string key =
-      kernelHash(kernel) + target.key() + kernel.getKind().value_or("").str();
-  auto [entry, isNew] = summaries.try_emplace(key);
-  Summary &summary = entry->second;
-  if (!isNew)
-    return summary;
-  SequencePlan plan = planSequence(kernel, target, strategies);
-  summary.mismatch = whyNot(plan, kernel);
-  summary.space = makeSpace(plan);
-  summary.space.strategy = getName();
-  summary.space.strategyHash = version;
-  for (const Part &part : plan.parts) {
-    std::map<std::string, double> &times = summary.timesNs.emplace_back();
-    for (const PartChoice &choice : part.choices)
-      times[choice.recipe.strategy] =
-          choice.timeNs * static_cast<double>(part.calls.size());
+  SearchSpace makeSpace() const override { return knobs; }
+  FailureOr<Instance> write(const Recipe &recipe,
+                            ModuleOp module) const override {
+    // Writing uses a plan up.
+    SequencePlan plan = planSequence(getKernel(), target, strategies);
+    return SequenceBuilder(plan, recipe, module).run();
   }
-  return summary;
-}
+
+  ArrayRef<Strategy> strategies;
+  SearchSpace knobs;
+  /// By part and strategy: what all calls of the part are expected to take.
+  std::vector<std::map<std::string, double>> timesNs;
+};
 
 } // namespace
 
-std::unique_ptr<Strategy> kernelbrain::strategy::createSequenceStrategy(
-    std::vector<const Strategy *> strategies) {
-  return std::make_unique<SequenceStrategy>(std::move(strategies));
+std::unique_ptr<Match>
+kernelbrain::strategy::matchSequence(kb::KernelOp kernel, const Target &target,
+                                     ArrayRef<Strategy> strategies,
+                                     std::string &mismatch) {
+  SequencePlan plan = planSequence(kernel, target, strategies);
+  mismatch = whyNot(plan, kernel);
+  if (!mismatch.empty())
+    return nullptr;
+  return std::make_unique<SequenceMatch>(kernel, target, plan, strategies);
 }

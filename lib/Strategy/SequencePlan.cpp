@@ -28,21 +28,22 @@ const PartChoice *Part::find(const KnobValue &strategy) const {
   return nullptr;
 }
 
-static SmallVector<PartChoice>
-findChoices(kb::KernelOp kernel, const Target &target,
-            ArrayRef<const Strategy *> strategies) {
-  SmallVector<PartChoice> choices;
+static std::vector<PartChoice> findChoices(kb::KernelOp kernel,
+                                           const Target &target,
+                                           ArrayRef<Strategy> strategies) {
+  std::vector<PartChoice> choices;
   double roofline = rooflineNs(describeKernel(kernel));
-  for (const Strategy *strategy : strategies) {
-    if (!strategy->mismatch(kernel, target).empty())
+  for (const Strategy &strategy : strategies) {
+    std::string mismatch;
+    auto match = strategy.match(kernel, target, mismatch);
+    if (!match)
       continue;
-    PartChoice choice{strategy, strategy->space(kernel, target).defaultRecipe(),
-                      0};
-    Estimate estimate = strategy->estimate(kernel, target, choice.recipe);
+    Recipe recipe = match->space().defaultRecipe();
+    Estimate estimate = match->estimate(recipe);
     if (!estimate.rejection.empty())
       continue;
-    choice.timeNs = estimate.timeNs > 0 ? estimate.timeNs : roofline;
-    choices.push_back(std::move(choice));
+    choices.push_back({std::move(match), std::move(recipe),
+                       estimate.timeNs > 0 ? estimate.timeNs : roofline});
   }
   llvm::stable_sort(choices, [](const PartChoice &a, const PartChoice &b) {
     return a.timeNs < b.timeNs;
@@ -68,7 +69,7 @@ static void noteRest(SequencePlan &plan) {
 
 SequencePlan
 kernelbrain::strategy::planSequence(kb::KernelOp kernel, const Target &target,
-                                    ArrayRef<const Strategy *> strategies) {
+                                    ArrayRef<Strategy> strategies) {
   SequencePlan plan;
   plan.module = ModuleOp::create(kernel.getLoc());
   plan.function = makeStockFunction(kernel, *plan.module);

@@ -10,16 +10,16 @@ namespace kernelbrain::strategy {
 
 /// One way to write a part.
 struct PartChoice {
-  const Strategy *strategy; ///< null: the stock lowering
-  Recipe recipe;            ///< the strategy's default
-  double timeNs;            ///< expected
+  std::unique_ptr<Match> match; ///< null: the stock lowering
+  Recipe recipe;                ///< the strategy's default
+  double timeNs;                ///< expected
 };
 
 /// Kernels of equal structure are one part, however often it is called.
 struct Part {
   kb::KernelOp kernel;
-  llvm::SmallVector<kb::CallOp> calls;
-  llvm::SmallVector<PartChoice> choices; ///< the best first, stock last
+  std::vector<kb::CallOp> calls;
+  std::vector<PartChoice> choices; ///< the best first, stock last
 
   /// The choice of that strategy's name; null if there is none.
   const PartChoice *find(const KnobValue &strategy) const;
@@ -37,7 +37,7 @@ struct SequencePlan {
 
 /// Cuts a copy of `kernel` where kb-outline would cut a program.
 SequencePlan planSequence(kb::KernelOp kernel, const Target &target,
-                          llvm::ArrayRef<const Strategy *> strategies);
+                          llvm::ArrayRef<Strategy> strategies);
 
 /// Name of the knob that chooses how part `index` is written; a part without a
 /// choice has none.

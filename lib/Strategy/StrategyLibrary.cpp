@@ -5,47 +5,79 @@
 #include "Sequence.h"
 #include "kernelbrain/Support/Hash.h"
 
+using namespace mlir;
 using namespace kernelbrain;
 using namespace kernelbrain::strategy;
 
-std::string Strategy::mismatch(kb::KernelOp kernel,
-                               const Target &target) const {
-  if (target.kind != getTargetKind())
-    return "it writes code for '" + getTargetKind().str() + "'";
-  return findMismatch(kernel, target);
+FailureOr<Instance> Match::instantiate(const Recipe &recipe,
+                                       ModuleOp module) const {
+  if (std::string violation = knobs.violation(recipe); !violation.empty())
+    return getKernel().emitError("illegal recipe: ") << violation;
+  FailureOr<Instance> instance = write(recipe, module);
+  if (succeeded(instance))
+    instance->features["strategy"] = knobs.strategy;
+  return instance;
+}
+
+Strategy::Strategy(const std::string &name, const std::string &revision,
+                   const std::string &targetKind, Matcher matcher)
+    : name(name), version(contentHash(name + " " + revision)),
+      targetKind(targetKind), matcher(std::move(matcher)) {}
+
+std::unique_ptr<Match> Strategy::match(kb::KernelOp kernel,
+                                       const Target &target,
+                                       std::string &mismatch) const {
+  if (target.kind != targetKind) {
+    mismatch = "it writes code for '" + targetKind + "'";
+    return nullptr;
+  }
+  std::unique_ptr<Match> match = matcher(kernel, target, mismatch);
+  if (!match)
+    return nullptr;
+  match->knobs = match->makeSpace();
+  match->knobs.strategy = name;
+  match->knobs.strategyHash = version;
+  return match;
 }
 
 StrategyLibrary::StrategyLibrary() {
-  strategies.push_back(createRowwiseStrategy());
-  strategies.push_back(createElementwiseStrategy());
-  strategies.push_back(createColumnwiseStrategy());
-  strategies.push_back(createContractionStrategy());
-  strategies.push_back(createLayoutStrategy());
-  strategies.push_back(createGpuRowwiseStrategy());
-  strategies.push_back(createGpuElementwiseStrategy());
-  strategies.push_back(createGpuColumnwiseStrategy());
-  strategies.push_back(createGpuLongRowsStrategy());
-  strategies.push_back(createGpuContractionStrategy());
-  strategies.push_back(createGpuLayoutStrategy());
-  strategies.push_back(createGpuScanStrategy());
+  // The second column changes with every change of the code or of the knobs.
+  strategies = {
+      {"rowwise", "11", "host", matchRowwise},
+      {"elementwise", "11", "host", matchElementwise},
+      {"columnwise", "5", "host", matchColumnwise},
+      {"contraction", "9", "host", matchContraction},
+      {"layout", "3", "host", matchLayout},
+      {"gpu-rowwise", "6", "cuda", matchGpuRowwise},
+      {"gpu-elementwise", "6", "cuda", matchGpuElementwise},
+      {"gpu-columnwise", "2", "cuda", matchGpuColumnwise},
+      {"gpu-longrows", "2", "cuda", matchGpuLongRows},
+      {"gpu-contraction", "2", "cuda", matchGpuContraction},
+      {"gpu-layout", "2", "cuda", matchGpuLayout},
+      {"gpu-scan", "1", "cuda", matchGpuScan},
+  };
   // The last one: it is made of those before it.
-  std::vector<const Strategy *> parts;
-  for (const std::unique_ptr<Strategy> &strategy : strategies)
-    parts.push_back(strategy.get());
-  strategies.push_back(createSequenceStrategy(std::move(parts)));
+  std::string revision = "2";
+  for (const Strategy &part : strategies)
+    revision += " " + part.getVersion();
+  strategies.emplace_back(
+      "sequence", revision, "host",
+      [parts = strategies](kb::KernelOp kernel, const Target &target,
+                           std::string &mismatch) {
+        return matchSequence(kernel, target, parts, mismatch);
+      });
 }
 
 const Strategy *StrategyLibrary::find(llvm::StringRef name) const {
-  for (const std::unique_ptr<Strategy> &strategy : strategies)
-    if (strategy->getName() == name)
-      return strategy.get();
+  for (const Strategy &strategy : strategies)
+    if (strategy.getName() == name)
+      return &strategy;
   return nullptr;
 }
 
 std::string StrategyLibrary::hash() const {
   std::string text;
-  for (const std::unique_ptr<Strategy> &strategy : strategies)
-    text +=
-        strategy->getName().str() + " " + strategy->getVersion().str() + "\n";
+  for (const Strategy &strategy : strategies)
+    text += strategy.getName() + " " + strategy.getVersion() + "\n";
   return contentHash(text);
 }

@@ -32,13 +32,11 @@ static Result<Recipe> readRecipe(const std::string &text) {
 /// Knobs that the recipe does not name get the strategy's defaults.
 static void completeRecipe(Recipe &recipe, const KernelSource &kernel,
                            const Toolchain &toolchain) {
-  for (const auto &strategy : toolchain.strategies)
-    if (strategy->getName() == recipe.strategy &&
-        strategy->mismatch(kernel.op, toolchain.target).empty()) {
-      Recipe full =
-          strategy->space(kernel.op, toolchain.target).defaultRecipe();
-      recipe.knobs.insert(full.knobs.begin(), full.knobs.end());
-    }
+  std::string mismatch;
+  for (const strategy::Strategy &strategy : toolchain.strategies)
+    if (strategy.getName() == recipe.strategy)
+      if (auto match = strategy.match(kernel.op, toolchain.target, mismatch))
+        recipe = match->space().completed(std::move(recipe));
 }
 
 static int build(const tool::Options &options, Output output,

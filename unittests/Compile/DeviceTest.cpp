@@ -14,27 +14,20 @@ using namespace kernelbrain::compile;
 
 namespace {
 /// Writes the function that it was made with.
-class TextStrategy : public strategy::Strategy {
+class TextMatch : public strategy::Match {
 public:
-  explicit TextStrategy(std::string text, int64_t workspaceBytes = 0)
-      : text(std::move(text)), workspaceBytes(workspaceBytes) {}
-  llvm::StringRef getName() const override { return "text"; }
-  llvm::StringRef getVersion() const override { return "1"; }
-  llvm::StringRef getTargetKind() const override { return "cuda"; }
-  SearchSpace space(kb::KernelOp, const Target &) const override {
-    SearchSpace space;
-    space.strategy = "text";
-    return space;
-  }
-  Estimate estimate(kb::KernelOp, const Target &,
-                    const Recipe &) const override {
-    return {};
-  }
+  TextMatch(kb::KernelOp kernel, const Target &target, std::string text,
+            int64_t workspaceBytes)
+      : Match(kernel, target), text(std::move(text)),
+        workspaceBytes(workspaceBytes) {}
+  Estimate estimate(const Recipe &) const override { return {}; }
+
+private:
+  SearchSpace makeSpace() const override { return {}; }
   mlir::FailureOr<strategy::Instance>
-  instantiate(kb::KernelOp kernel, const Target &, const Recipe &,
-              mlir::ModuleOp module) const override {
+  write(const Recipe &, mlir::ModuleOp module) const override {
     auto parsed =
-        mlir::parseSourceString<mlir::ModuleOp>(text, kernel.getContext());
+        mlir::parseSourceString<mlir::ModuleOp>(text, getKernel().getContext());
     if (!parsed)
       return mlir::failure();
     strategy::Instance instance;
@@ -45,12 +38,6 @@ public:
     return instance;
   }
 
-protected:
-  std::string findMismatch(kb::KernelOp, const Target &) const override {
-    return "";
-  }
-
-private:
   std::string text;
   int64_t workspaceBytes;
 };
@@ -68,10 +55,13 @@ protected:
   /// Builds `function` as an implementation of the kernel.
   BuiltVariant build(const std::string &function, Output output,
                      const char *chip = "sm_90a", int64_t workspaceBytes = 0) {
-    std::vector<std::unique_ptr<strategy::Strategy>> strategies;
-    strategies.push_back(
-        std::make_unique<TextStrategy>(function, workspaceBytes));
-    auto toolchain = Toolchain::create(*makeCudaTarget(chip), strategies);
+    strategy::Strategy text(
+        "text", "1", "cuda",
+        [=](kb::KernelOp kernel, const Target &target, std::string &) {
+          return std::make_unique<TextMatch>(kernel, target, function,
+                                             workspaceBytes);
+        });
+    auto toolchain = Toolchain::create(*makeCudaTarget(chip), text);
     EXPECT_TRUE(toolchain) << toolchain.error().message;
     auto kernel = parseKernelSource(R"(
       kb.kernel @scale ins(%x: tensor<1024xf32>) outs(%o: tensor<1024xf32>) {

@@ -3,8 +3,8 @@
 //   kb-compile-faults [DEADLINE-MS [MEMORY-BYTES [JOBS [CHIP]]]]
 //
 // CHIP is a GPU's name; without one, it builds for this CPU.
-// The strategy `fault` does in instantiate() what its knob `kind` says; `never`
-// applies to nothing.
+// The strategy `fault` does, when it writes code, what its knob `kind` says;
+// `never` applies to nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -85,18 +85,18 @@ static void misbehave(const std::string &kind, kb::KernelOp kernel) {
 }
 
 namespace {
-class FaultStrategy : public strategy::Strategy {
+class FaultMatch : public strategy::Match {
 public:
-  explicit FaultStrategy(const Target &target) : kind(target.kind) {}
-  llvm::StringRef getTargetKind() const override { return kind; }
-  llvm::StringRef getName() const override { return "fault"; }
-  llvm::StringRef getVersion() const override { return "1"; }
-  std::string findMismatch(kb::KernelOp, const Target &) const override {
-    return "";
+  using Match::Match;
+  Estimate estimate(const Recipe &recipe) const override {
+    Estimate estimate;
+    if (kindOf(recipe) == "rejected")
+      estimate.rejection = "40 accumulators need more than 32 registers";
+    return estimate;
   }
-  SearchSpace space(kb::KernelOp, const Target &) const override {
-    SearchSpace space;
-    space.strategy = "fault";
+
+private:
+  SearchSpace makeSpace() const override {
     Knob kind;
     kind.name = "kind";
     for (const char *value :
@@ -104,50 +104,32 @@ public:
           "exit-1", "fatal", "loop", "closes-and-loops", "attacks", "rejected",
           "wide", "long", "invalid"})
       kind.values.push_back(value);
+    SearchSpace space;
     space.knobs.push_back(kind);
     return space;
   }
-  Estimate estimate(kb::KernelOp, const Target &,
-                    const Recipe &recipe) const override {
-    Estimate estimate;
-    if (kindOf(recipe) == "rejected")
-      estimate.rejection = "40 accumulators need more than 32 registers";
-    return estimate;
-  }
-  FailureOr<strategy::Instance> instantiate(kb::KernelOp kernel, const Target &,
-                                            const Recipe &recipe,
-                                            ModuleOp module) const override {
+  FailureOr<strategy::Instance> write(const Recipe &recipe,
+                                      ModuleOp module) const override {
     std::string kind = kindOf(recipe);
-    misbehave(kind, kernel);
+    misbehave(kind, getKernel());
     if (kind != "wide" && kind != "long" && kind != "invalid")
       return failure();
-    return makeFunction(kind, kernel, module);
+    return makeFunction(kind, getKernel(), module);
   }
 
-private:
-  std::string kind; ///< of targets
   static std::string kindOf(const Recipe &recipe) {
     return std::get<std::string>(recipe.knobs.at("kind"));
   }
   static FailureOr<strategy::Instance>
   makeFunction(const std::string &kind, kb::KernelOp kernel, ModuleOp module);
 };
-
-class NeverStrategy : public FaultStrategy {
-public:
-  using FaultStrategy::FaultStrategy;
-  llvm::StringRef getName() const override { return "never"; }
-  std::string findMismatch(kb::KernelOp, const Target &) const override {
-    return "the moon is full";
-  }
-};
 } // namespace
 
 /// A kernel of the right signature with too wide vectors, too many operations,
 /// or an operation that nothing lowers.
-FailureOr<strategy::Instance>
-FaultStrategy::makeFunction(const std::string &kind, kb::KernelOp kernel,
-                            ModuleOp module) {
+FailureOr<strategy::Instance> FaultMatch::makeFunction(const std::string &kind,
+                                                       kb::KernelOp kernel,
+                                                       ModuleOp module) {
   OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
   Location loc = kernel.getLoc();
   SmallVector<Type> types;
@@ -196,9 +178,16 @@ int main(int argc, char **argv) {
   if (argc > 3)
     options.jobs = atoi(argv[3]);
   auto target = argc > 4 ? makeCudaTarget(argv[4]) : makeTarget();
-  std::vector<std::unique_ptr<strategy::Strategy>> strategies;
-  strategies.push_back(std::make_unique<FaultStrategy>(*target));
-  strategies.push_back(std::make_unique<NeverStrategy>(*target));
+  const strategy::Strategy strategies[] = {
+      {"fault", "1", target->kind,
+       [](kb::KernelOp kernel, const Target &target, std::string &) {
+         return std::make_unique<FaultMatch>(kernel, target);
+       }},
+      {"never", "1", target->kind,
+       [](kb::KernelOp, const Target &, std::string &mismatch) {
+         mismatch = "the moon is full";
+         return nullptr;
+       }}};
   auto toolchain = Toolchain::create(*target, strategies);
   DialectRegistry registry;
   registerCompileDialects(registry);

@@ -17,17 +17,15 @@ static Target hopper() { return *makeCudaTarget("sm_90a"); }
 namespace {
 struct GpuTestKernel : TestKernel {
   using TestKernel::TestKernel;
-  StrategyLibrary library;
-  const Strategy &strategy(const std::string &name) {
-    return *library.find(name);
+  std::unique_ptr<Match> match(const std::string &name) {
+    return TestKernel::match(name, hopper());
   }
   /// Launches of the code for a recipe, or -1.
   int64_t launches(const std::string &name, const Recipe &recipe) {
     context.loadDialect<mlir::gpu::GPUDialect>();
     mlir::OwningOpRef<mlir::ModuleOp> module =
         mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
-    auto instance =
-        strategy(name).instantiate(kernel(), hopper(), recipe, *module);
+    auto instance = match(name)->instantiate(recipe, *module);
     if (mlir::failed(instance) || mlir::failed(mlir::verify(*module)))
       return -1;
     int64_t count = 0;
@@ -74,12 +72,12 @@ static std::string prefixesOf(const std::string &written) {
 }
 
 static void expectAllPriced(GpuTestKernel &test, const std::string &name) {
-  const Strategy &strategy = test.strategy(name);
-  ASSERT_EQ(strategy.mismatch(test.kernel(), hopper()), "");
-  SearchSpace space = strategy.space(test.kernel(), hopper());
+  auto match = test.match(name);
+  ASSERT_TRUE(match) << test.mismatch;
+  const SearchSpace &space = match->space();
   Recipe recipe = space.defaultRecipe();
   EXPECT_EQ(space.violation(recipe), "");
-  Estimate best = strategy.estimate(test.kernel(), hopper(), recipe);
+  Estimate best = match->estimate(recipe);
   EXPECT_EQ(best.rejection, "");
   EXPECT_GT(best.timeNs, best.boundNs);
   for (const Knob &knob : space.knobs)
@@ -88,7 +86,7 @@ static void expectAllPriced(GpuTestKernel &test, const std::string &name) {
       changed.knobs[knob.name] = value;
       if (!space.violation(changed).empty())
         continue;
-      Estimate estimate = strategy.estimate(test.kernel(), hopper(), changed);
+      Estimate estimate = match->estimate(changed);
       if (estimate.rejection.empty())
         EXPECT_GE(estimate.timeNs, 0.99 * best.timeNs) << knob.name;
     }
@@ -107,9 +105,7 @@ TEST(GpuStrategyTest, DefaultsAreTheModelsChoice) {
 
 TEST(GpuStrategyTest, SharedReductionsTakeALaunchMore) {
   GpuTestKernel test(columnSum);
-  Recipe recipe = test.strategy("gpu-columnwise")
-                      .space(test.kernel(), hopper())
-                      .defaultRecipe();
+  Recipe recipe = test.match("gpu-columnwise")->space().defaultRecipe();
   recipe.knobs["vector"] = int64_t(1);
   recipe.knobs["splits"] = int64_t(1);
   EXPECT_EQ(test.launches("gpu-columnwise", recipe), 1);
@@ -119,9 +115,7 @@ TEST(GpuStrategyTest, SharedReductionsTakeALaunchMore) {
 
 TEST(GpuStrategyTest, RefusesWhatItsSpaceDoesNotHold) {
   GpuTestKernel test(transpose);
-  Recipe recipe = test.strategy("gpu-layout")
-                      .space(test.kernel(), hopper())
-                      .defaultRecipe();
+  Recipe recipe = test.match("gpu-layout")->space().defaultRecipe();
   EXPECT_GT(test.launches("gpu-layout", recipe), 0);
   recipe.knobs["tile_rows"] = int64_t(48);
   EXPECT_EQ(test.launches("gpu-layout", recipe), -1);
@@ -187,16 +181,16 @@ TEST(GpuStrategyTest, WritesWindowsOut) {
 
 TEST(GpuStrategyTest, LeavesLargeWindowsAlone) {
   GpuTestKernel test(pooling(9));
-  EXPECT_EQ(test.strategy("gpu-layout").mismatch(test.kernel(), hopper()),
-            "it reduces over more than a small window");
+  EXPECT_FALSE(test.match("gpu-layout"));
+  EXPECT_EQ(test.mismatch, "it reduces over more than a small window");
 }
 
 TEST(GpuStrategyTest, HostStrategiesLeaveGpusAlone) {
   GpuTestKernel test(transpose);
-  EXPECT_EQ(test.strategy("layout").mismatch(test.kernel(), hopper()),
-            "it writes code for 'host'");
-  EXPECT_EQ(test.strategy("gpu-layout").mismatch(test.kernel(), Target()),
-            "it writes code for 'cuda'");
+  EXPECT_FALSE(test.match("layout"));
+  EXPECT_EQ(test.mismatch, "it writes code for 'host'");
+  EXPECT_FALSE(test.TestKernel::match("gpu-layout", Target()));
+  EXPECT_EQ(test.mismatch, "it writes code for 'cuda'");
 }
 
 static const char *rowSum = R"(
@@ -209,21 +203,20 @@ kb.kernel @k ins(%x: tensor<4096x8192xf32>) outs(%y: tensor<4096xf32>) {
 
 TEST(GpuRowsTest, DefaultsAreLegalAndTheBestOfTheModel) {
   GpuTestKernel test(rowSum);
-  const Strategy &rows = test.strategy("gpu-rowwise");
-  ASSERT_EQ(rows.mismatch(test.kernel(), hopper()), "");
-  EXPECT_NE(test.strategy("gpu-elementwise").mismatch(test.kernel(), hopper()),
-            "");
-  SearchSpace space = rows.space(test.kernel(), hopper());
+  EXPECT_FALSE(test.match("gpu-elementwise"));
+  auto rows = test.match("gpu-rowwise");
+  ASSERT_TRUE(rows) << test.mismatch;
+  const SearchSpace &space = rows->space();
   Recipe best = space.defaultRecipe();
   EXPECT_EQ(space.violation(best), "");
-  double least = rows.estimate(test.kernel(), hopper(), best).timeNs;
+  double least = rows->estimate(best).timeNs;
   for (const char *name : {"threads", "vectors", "rows"})
     for (const KnobValue &value : space.find(name)->values) {
       Recipe changed = best;
       changed.knobs[name] = value;
       if (!space.violation(changed).empty())
         continue;
-      Estimate estimate = rows.estimate(test.kernel(), hopper(), changed);
+      Estimate estimate = rows->estimate(changed);
       if (estimate.rejection.empty())
         EXPECT_GE(estimate.timeNs, least) << name;
     }
@@ -236,13 +229,13 @@ TEST(GpuRowsTest, TooManyRegistersAreRejected) {
   for (size_t at; (at = source.find("8192")) != std::string::npos;)
     source.replace(at, 4, "65536");
   GpuTestKernel test(source);
-  const Strategy &rows = test.strategy("gpu-rowwise");
-  Recipe recipe = rows.space(test.kernel(), hopper()).defaultRecipe();
-  EXPECT_EQ(rows.estimate(test.kernel(), hopper(), recipe).rejection, "");
+  auto rows = test.match("gpu-rowwise");
+  Recipe recipe = rows->space().defaultRecipe();
+  EXPECT_EQ(rows->estimate(recipe).rejection, "");
   recipe.knobs["threads"] = int64_t(512);
   recipe.knobs["rows"] = int64_t(1);
   recipe.knobs["cluster"] = int64_t(1);
   recipe.knobs["vectors"] = int64_t(16);
   recipe.knobs["lanes"] = int64_t(8);
-  EXPECT_NE(rows.estimate(test.kernel(), hopper(), recipe).rejection, "");
+  EXPECT_NE(rows->estimate(recipe).rejection, "");
 }

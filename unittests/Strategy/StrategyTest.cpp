@@ -31,60 +31,53 @@ TEST(StrategyLibraryTest, FindsByName) {
 
 TEST(StrategyTest, EveryRecipeOfTheSpaceCanBePricedAndTheDefaultBuilt) {
   TestKernel test(momentsSource);
-  StrategyLibrary library;
-  const Strategy &rowwise = *library.find("rowwise");
-  ASSERT_EQ(rowwise.mismatch(test.kernel(), wideTarget()), "");
-  EXPECT_NE(library.find("elementwise")->mismatch(test.kernel(), wideTarget()),
-            "");
-  SearchSpace space = rowwise.space(test.kernel(), wideTarget());
+  EXPECT_FALSE(test.match("elementwise", wideTarget()));
+  EXPECT_EQ(test.mismatch, "it reduces along its rows");
+  auto rowwise = test.match("rowwise", wideTarget());
+  ASSERT_TRUE(rowwise) << test.mismatch;
+  const SearchSpace &space = rowwise->space();
   Recipe recipe = space.defaultRecipe();
   EXPECT_EQ(space.violation(recipe), "");
   for (const Knob &knob : space.knobs)
     for (const KnobValue &value : knob.values) {
       Recipe changed = recipe;
       changed.knobs[knob.name] = value;
-      Estimate estimate =
-          rowwise.estimate(test.kernel(), wideTarget(), changed);
+      Estimate estimate = rowwise->estimate(changed);
       EXPECT_EQ(estimate.rejection, "") << knob.name;
       EXPECT_GT(estimate.timeNs, estimate.boundNs) << knob.name;
-      EXPECT_EQ(estimate.timeNs,
-                rowwise.estimate(test.kernel(), wideTarget(), changed).timeNs);
+      EXPECT_EQ(estimate.timeNs, rowwise->estimate(changed).timeNs);
     }
   mlir::OwningOpRef<mlir::ModuleOp> module =
       mlir::ModuleOp::create(mlir::UnknownLoc::get(&test.context));
-  auto instance =
-      rowwise.instantiate(test.kernel(), wideTarget(), recipe, *module);
+  auto instance = rowwise->instantiate(recipe, *module);
   ASSERT_TRUE(mlir::succeeded(instance));
   EXPECT_TRUE(mlir::succeeded(mlir::verify(*module)));
   EXPECT_EQ(instance->function.getSymName(), "k");
   EXPECT_EQ(instance->workspaceBytes, 0);
   EXPECT_EQ(instance->features["sweeps"], 1);
+  EXPECT_EQ(instance->features["strategy"], "rowwise");
 }
 
 TEST(StrategyTest, AnotherTargetHasAnotherSpace) {
   TestKernel test(momentsSource);
-  StrategyLibrary library;
-  const Strategy &rowwise = *library.find("rowwise");
   Target narrow = wideTarget();
   narrow.features = {"avx2", "fma"};
-  SearchSpace space = rowwise.space(test.kernel(), narrow);
+  SearchSpace space = test.match("rowwise", narrow)->space();
   EXPECT_EQ(space.find("vector_bytes")->otherwise, KnobValue(int64_t(32)));
-  Recipe wide = rowwise.space(test.kernel(), wideTarget()).defaultRecipe();
+  Recipe wide = test.match("rowwise", wideTarget())->space().defaultRecipe();
   EXPECT_NE(space.violation(wide), "");
-  Target device = *makeCudaTarget("sm_90a");
-  EXPECT_EQ(rowwise.mismatch(test.kernel(), device),
-            "it writes code for 'host'");
+  EXPECT_FALSE(test.match("rowwise", *makeCudaTarget("sm_90a")));
+  EXPECT_EQ(test.mismatch, "it writes code for 'host'");
 }
 
 TEST(StrategyTest, TilesOfContractionsFitTheRegisters) {
   TestKernel test(productSource);
-  StrategyLibrary library;
-  const Strategy &contraction = *library.find("contraction");
-  ASSERT_EQ(contraction.mismatch(test.kernel(), wideTarget()), "");
   Target narrow = wideTarget();
   narrow.features = {"avx2", "fma"};
   for (const Target &target : {wideTarget(), narrow}) {
-    SearchSpace space = contraction.space(test.kernel(), target);
+    auto contraction = test.match("contraction", target);
+    ASSERT_TRUE(contraction) << test.mismatch;
+    const SearchSpace &space = contraction->space();
     EXPECT_EQ(space.violation(space.defaultRecipe()), "");
     int registers = target.vectorBytes() == 64 ? 32 : 16;
     for (const KnobValue &value : space.find("tile")->values) {
@@ -100,10 +93,8 @@ TEST(StrategyTest, TilesOfContractionsFitTheRegisters) {
 
 TEST(StrategyTest, PackedOperandsLieInTheWorkspace) {
   TestKernel test(productSource);
-  StrategyLibrary library;
-  const Strategy &contraction = *library.find("contraction");
-  Recipe recipe =
-      contraction.space(test.kernel(), wideTarget()).defaultRecipe();
+  auto contraction = test.match("contraction", wideTarget());
+  Recipe recipe = contraction->space().defaultRecipe();
   auto workspace = [&](int64_t left, int64_t right) {
     recipe.knobs["pack_left"] = left;
     recipe.knobs["pack_right"] = right;
@@ -111,8 +102,7 @@ TEST(StrategyTest, PackedOperandsLieInTheWorkspace) {
     recipe.knobs["tile"] = "12x2";
     mlir::OwningOpRef<mlir::ModuleOp> module =
         mlir::ModuleOp::create(mlir::UnknownLoc::get(&test.context));
-    auto instance =
-        contraction.instantiate(test.kernel(), wideTarget(), recipe, *module);
+    auto instance = contraction->instantiate(recipe, *module);
     EXPECT_TRUE(mlir::succeeded(instance));
     EXPECT_TRUE(mlir::succeeded(mlir::verify(*module)));
     EXPECT_EQ(instance->function.getNumArguments(), left || right ? 4u : 3u);
@@ -126,19 +116,17 @@ TEST(StrategyTest, PackedOperandsLieInTheWorkspace) {
 
 TEST(StrategyTest, ThreadsPackIntoWorkspacesOfTheirOwn) {
   TestKernel test(productSource);
-  const StrategyLibrary library;
-  const Strategy &contraction = *library.find("contraction");
   Target target = wideTarget();
   target.threads = 2;
-  Recipe recipe = contraction.space(test.kernel(), target).defaultRecipe();
+  auto contraction = test.match("contraction", target);
+  Recipe recipe = contraction->space().defaultRecipe();
   recipe.knobs["tile"] = "12x2";
   recipe.knobs["pack_left"] = recipe.knobs["pack_right"] = int64_t(1);
   auto build = [&](int64_t threads) {
     recipe.knobs["threads"] = threads;
     mlir::OwningOpRef<mlir::ModuleOp> module =
         mlir::ModuleOp::create(mlir::UnknownLoc::get(&test.context));
-    auto instance =
-        contraction.instantiate(test.kernel(), target, recipe, *module);
+    auto instance = contraction->instantiate(recipe, *module);
     EXPECT_TRUE(mlir::succeeded(instance));
     EXPECT_EQ(instance->threads, threads);
     return instance->workspaceBytes;

@@ -3,7 +3,7 @@
 #ifndef KERNELBRAIN_UNITTESTS_STRATEGY_TESTKERNELS_H
 #define KERNELBRAIN_UNITTESTS_STRATEGY_TESTKERNELS_H
 
-#include "kernelbrain/Dialect/KB/KB.h"
+#include "kernelbrain/Strategy/Strategy.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -20,6 +20,8 @@
 struct TestKernel {
   mlir::MLIRContext context;
   mlir::OwningOpRef<mlir::ModuleOp> module;
+  kernelbrain::strategy::StrategyLibrary library;
+  std::string mismatch; ///< of the last match()
 
   explicit TestKernel(llvm::StringRef source)
       : context(mlir::MLIRContext::Threading::DISABLED) {
@@ -33,6 +35,11 @@ struct TestKernel {
   }
   kernelbrain::kb::KernelOp kernel() {
     return *module->getOps<kernelbrain::kb::KernelOp>().begin();
+  }
+  std::unique_ptr<kernelbrain::strategy::Match>
+  match(const std::string &strategy, const kernelbrain::Target &target) {
+    mismatch.clear();
+    return library.find(strategy)->match(kernel(), target, mismatch);
   }
 };
 

@@ -11,9 +11,6 @@
 
 namespace kernelbrain::compile {
 
-/// Strategies that somebody else owns.
-using StrategyList = llvm::ArrayRef<std::unique_ptr<strategy::Strategy>>;
-
 /// A kernel as a builder is given it.
 struct KernelSource {
   Kernel description; ///< with the numbering of dynamic dimensions
@@ -48,17 +45,17 @@ struct LoweredKernel {
 mlir::FailureOr<Kernel> describeKernel(kb::KernelOp op);
 
 /// Lowers `payload` (the kernel's own body or a rewritten one) as `recipe`
-/// says: strategy `stock`, `reference`, or one of `strategies`, which has to
-/// know the name. `host` is the CPU that the entry runs on: `target` itself, or
+/// says: with `match`, or, where that is null, as strategy `stock` or
+/// `reference`. `host` is the CPU that the entry runs on: `target` itself, or
 /// that of a GPU's machine, that launches the device's code. If `verified`,
 /// it aborts with a message where an access of memory that verifyAccesses()
 /// knows is out of bounds. The module holds `llvm.func @<kernel>` of ABI v1 and
 /// what it calls. Emits diagnostics and fails where a stage does.
 mlir::FailureOr<LoweredKernel>
 lowerKernel(const Kernel &description, kb::KernelOp payload,
-            const Recipe &recipe, const Target &target, const Target &host,
-            StrategyList strategies, const ResourceLimits &limits,
-            bool verified = false);
+            const strategy::Match *match, const Recipe &recipe,
+            const Target &target, const Target &host,
+            const ResourceLimits &limits, bool verified = false);
 
 /// Adds `kb_invoke`, which takes the entry's arguments from an array.
 void addInvoke(mlir::ModuleOp module, llvm::StringRef entry);

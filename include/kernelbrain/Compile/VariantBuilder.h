@@ -39,6 +39,9 @@ struct BuiltVariant {
   Json timesNs = Json::object(); ///< by stage, and the sums static and build
 };
 
+/// Strategies that somebody else owns.
+using StrategyList = llvm::ArrayRef<strategy::Strategy>;
+
 /// What all builds of a process share; made once.
 struct Toolchain {
   Target target;

@@ -1,8 +1,9 @@
 //===- Strategy.h - Ways to implement a kernel ------------------*- C++ -*-===//
 //
-// A strategy knows one way to write code for a class of kernels. It says
-// whether it applies, which decisions (knobs) it offers for this kernel on this
-// target, what the analytic model expects of a choice, and writes the code.
+// A strategy knows one way to write code for a class of kernels, and says
+// whether it applies to one. Its match with a kernel on a target tells which
+// decisions (knobs) there are, what the analytic model expects of a choice, and
+// writes the code.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,14 +17,15 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace kernelbrain::strategy {
 
-/// What instantiate() made. The lowering of the function may count on, and has
-/// to keep, these forms (measured; each one lost costs a factor):
+/// What Match::instantiate() made. The lowering of the function may count on,
+/// and has to keep, these forms (measured; each one lost costs a factor):
 /// - Vectors have one dimension and the register's size, or that of a half or
 ///   smaller one on the way to a scalar; no vector-to-scf lowering is needed
 ///   but for `vector.create_mask`, `maskedload` and `maskedstore`.
@@ -80,49 +82,75 @@ struct Instance {
   Json features = Json::object();
 };
 
-class Strategy {
+/// A kernel that a strategy applies to on one target. The kernel is read once,
+/// when this is made, and outlives it unchanged.
+class Match {
 public:
-  virtual ~Strategy() = default;
-  virtual llvm::StringRef getName() const = 0;
-  /// Changes whenever the code or the space it makes changes.
-  virtual llvm::StringRef getVersion() const = 0;
-  /// The kind of targets that it writes code for: Target::kind.
-  virtual llvm::StringRef getTargetKind() const { return "host"; }
-  /// Empty if the strategy applies to `kernel`, else why not, as a clause:
-  /// "the row length is dynamic".
-  std::string mismatch(kb::KernelOp kernel, const Target &target) const;
-  /// For a kernel without mismatch. The defaults are the analytic model's
-  /// choice and make a legal recipe.
-  virtual SearchSpace space(kb::KernelOp kernel,
-                            const Target &target) const = 0;
+  Match(kb::KernelOp kernel, const Target &target)
+      : target(target), kernel(kernel) {}
+  virtual ~Match() = default;
+  /// The defaults are the analytic model's choice and make a legal recipe.
+  const SearchSpace &space() const { return knobs; }
   /// Expected time and resource limits of a recipe that violates no constraint.
-  virtual Estimate estimate(kb::KernelOp kernel, const Target &target,
-                            const Recipe &recipe) const = 0;
-  /// Writes the code. Emits a diagnostic and fails for a recipe that it cannot
-  /// honour.
-  virtual mlir::FailureOr<Instance>
-  instantiate(kb::KernelOp kernel, const Target &target, const Recipe &recipe,
-              mlir::ModuleOp module) const = 0;
+  virtual Estimate estimate(const Recipe &recipe) const = 0;
+  /// Writes the code. Emits a diagnostic and fails for a recipe that is not of
+  /// the space, or that cannot be honoured.
+  mlir::FailureOr<Instance> instantiate(const Recipe &recipe,
+                                        mlir::ModuleOp module) const;
 
 protected:
-  /// mismatch() for a target of its kind.
-  virtual std::string findMismatch(kb::KernelOp kernel,
-                                   const Target &target) const = 0;
+  kb::KernelOp getKernel() const { return kernel; }
+
+  /// space() without the names of the strategy.
+  virtual SearchSpace makeSpace() const = 0;
+  /// instantiate() for a recipe of the space; without the feature `strategy`.
+  virtual mlir::FailureOr<Instance> write(const Recipe &recipe,
+                                          mlir::ModuleOp module) const = 0;
+
+  const Target target;
+
+private:
+  friend class Strategy;
+  kb::KernelOp kernel;
+  SearchSpace knobs;
+};
+
+/// One way to write code for a class of kernels.
+class Strategy {
+public:
+  /// A match, or null and in `mismatch` why there is none.
+  using Matcher = std::function<std::unique_ptr<Match>(
+      kb::KernelOp kernel, const Target &target, std::string &mismatch)>;
+
+  /// `revision` changes whenever the code or the space that it makes changes.
+  Strategy(const std::string &name, const std::string &revision,
+           const std::string &targetKind, Matcher matcher);
+  const std::string &getName() const { return name; }
+  /// Hash of name and revision.
+  const std::string &getVersion() const { return version; }
+  /// The kind of targets that it writes code for: Target::kind.
+  const std::string &getTargetKind() const { return targetKind; }
+  /// Null if the strategy does not apply to `kernel`, and then in `mismatch`
+  /// why not, as a clause: "the row length is dynamic".
+  std::unique_ptr<Match> match(kb::KernelOp kernel, const Target &target,
+                               std::string &mismatch) const;
+
+private:
+  std::string name, version, targetKind;
+  Matcher matcher;
 };
 
 /// All strategies, in a fixed order.
 class StrategyLibrary {
 public:
   StrategyLibrary();
-  const std::vector<std::unique_ptr<Strategy>> &all() const {
-    return strategies;
-  }
+  const std::vector<Strategy> &all() const { return strategies; }
   const Strategy *find(llvm::StringRef name) const;
   /// Hash of the names and versions of all strategies.
   std::string hash() const;
 
 private:
-  std::vector<std::unique_ptr<Strategy>> strategies;
+  std::vector<Strategy> strategies;
 };
 
 } // namespace kernelbrain::strategy

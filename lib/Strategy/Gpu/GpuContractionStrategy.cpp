@@ -3,8 +3,6 @@
 #include "GpuContraction.h"
 #include "GpuStrategies.h"
 
-#include "kernelbrain/Support/Hash.h"
-
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -12,24 +10,19 @@ using namespace kernelbrain;
 using namespace kernelbrain::strategy;
 
 namespace {
-class GpuContractionStrategy : public Strategy {
+class GpuContractionMatch : public Match {
 public:
-  StringRef getName() const override { return "gpu-contraction"; }
-  StringRef getVersion() const override { return version; }
-  StringRef getTargetKind() const override { return "cuda"; }
-
-  std::string findMismatch(kb::KernelOp kernel,
-                           const Target &target) const override;
-  SearchSpace space(kb::KernelOp kernel, const Target &target) const override;
-  Estimate estimate(kb::KernelOp kernel, const Target &target,
-                    const Recipe &recipe) const override;
-  FailureOr<Instance> instantiate(kb::KernelOp kernel, const Target &target,
-                                  const Recipe &recipe,
-                                  ModuleOp module) const override;
+  GpuContractionMatch(kb::KernelOp kernel, const Target &target,
+                      ContractionProblem problem)
+      : Match(kernel, target), problem(std::move(problem)) {}
+  Estimate estimate(const Recipe &recipe) const override;
 
 private:
-  // Bump the number with every change of the code or of the knobs.
-  std::string version = contentHash("gpu-contraction 2");
+  SearchSpace makeSpace() const override;
+  FailureOr<Instance> write(const Recipe &recipe,
+                            ModuleOp module) const override;
+
+  ContractionProblem problem;
 };
 } // namespace
 
@@ -211,17 +204,17 @@ static Estimate priceOf(const ContractionProblem &problem,
   return estimate;
 }
 
-std::string GpuContractionStrategy::findMismatch(kb::KernelOp kernel,
-                                                 const Target &target) const {
+static ContractionProblem analyzeGpuContraction(kb::KernelOp kernel,
+                                                const Target &target) {
   ContractionProblem problem = analyzeContraction(kernel, target);
   if (!problem.mismatch.empty())
-    return problem.mismatch;
-  if (!problem.m)
-    return "it has no rows";
+    return problem;
   for (unsigned axis : problem.k)
     if (!problem.program->axes[axis].isStatic())
-      return "the reduced extent is dynamic";
-  return "";
+      problem.mismatch = "the reduced extent is dynamic";
+  if (!problem.m)
+    problem.mismatch = "it has no rows";
+  return problem;
 }
 
 /// What tiles and their parts have to do with each other.
@@ -251,12 +244,8 @@ static void addConstraints(SearchSpace &space) {
   space.constraints.push_back(both(">=", all, 32));
 }
 
-SearchSpace GpuContractionStrategy::space(kb::KernelOp kernel,
-                                          const Target &target) const {
-  ContractionProblem problem = analyzeContraction(kernel, target);
+SearchSpace GpuContractionMatch::makeSpace() const {
   SearchSpace space;
-  space.strategy = getName();
-  space.strategyHash = version;
   auto add = [&](const std::string &name, int64_t from, int64_t to,
                  int64_t otherwise, const std::string &description) {
     std::vector<KnobValue> values;
@@ -297,37 +286,27 @@ SearchSpace GpuContractionStrategy::space(kb::KernelOp kernel,
   return space;
 }
 
-Estimate GpuContractionStrategy::estimate(kb::KernelOp kernel,
-                                          const Target &target,
-                                          const Recipe &recipe) const {
-  return priceOf(analyzeContraction(kernel, target),
-                 contractionOptionsOf(recipe), target);
+Estimate GpuContractionMatch::estimate(const Recipe &recipe) const {
+  return priceOf(problem, contractionOptionsOf(recipe), target);
 }
 
-FailureOr<Instance> GpuContractionStrategy::instantiate(kb::KernelOp kernel,
-                                                        const Target &target,
-                                                        const Recipe &recipe,
-                                                        ModuleOp module) const {
-  if (failed(checkRecipe(kernel, recipe, getName(),
-                         findMismatch(kernel, target),
-                         [&] { return space(kernel, target); })))
-    return failure();
-  ContractionProblem problem = analyzeContraction(kernel, target);
+FailureOr<Instance> GpuContractionMatch::write(const Recipe &recipe,
+                                               ModuleOp module) const {
   GpuContractionOptions tile = contractionOptionsOf(recipe);
   RowOptions options;
   options.contract = problem.numerics.contract;
   Instance instance;
   instance.function =
-      GpuContractionEmitter(problem, options, tile, kernel, module).run();
-  instance.features = Json{{"strategy", getName().str()},
-                           {"tile", tile.tileRows * tile.tileColumns},
+      GpuContractionEmitter(problem, options, tile, getKernel(), module).run();
+  instance.features = Json{{"tile", tile.tileRows * tile.tileColumns},
                            {"threads", tile.threads()},
                            {"tile_depth", tile.tileDepth},
                            {"tensor", tile.tensor ? 1 : 0}};
   return instance;
 }
 
-std::unique_ptr<Strategy>
-kernelbrain::strategy::createGpuContractionStrategy() {
-  return std::make_unique<GpuContractionStrategy>();
+std::unique_ptr<Match> kernelbrain::strategy::matchGpuContraction(
+    kb::KernelOp kernel, const Target &target, std::string &mismatch) {
+  return matchIfFits<GpuContractionMatch>(
+      kernel, target, analyzeGpuContraction(kernel, target), mismatch);
 }

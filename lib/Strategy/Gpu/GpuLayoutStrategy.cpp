@@ -3,8 +3,6 @@
 #include "GpuLayoutEmitter.h"
 #include "GpuStrategies.h"
 
-#include "kernelbrain/Support/Hash.h"
-
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -19,37 +17,31 @@ struct GpuLayoutKernel {
   std::string mismatch;
 };
 
-class GpuLayoutStrategy : public Strategy {
+class GpuLayoutMatch : public Match {
 public:
-  StringRef getName() const override { return "gpu-layout"; }
-  StringRef getVersion() const override { return version; }
-  StringRef getTargetKind() const override { return "cuda"; }
-
-  std::string findMismatch(kb::KernelOp kernel,
-                           const Target &target) const override;
-  SearchSpace space(kb::KernelOp kernel, const Target &target) const override;
-  Estimate estimate(kb::KernelOp kernel, const Target &target,
-                    const Recipe &recipe) const override;
-  FailureOr<Instance> instantiate(kb::KernelOp kernel, const Target &target,
-                                  const Recipe &recipe,
-                                  ModuleOp module) const override;
+  GpuLayoutMatch(kb::KernelOp kernel, const Target &target,
+                 GpuLayoutKernel layout)
+      : Match(kernel, target), layout(std::move(layout)) {}
+  Estimate estimate(const Recipe &recipe) const override;
 
 private:
-  // Bump the number with every change of the code or of the knobs.
-  std::string version = contentHash("gpu-layout 2");
+  SearchSpace makeSpace() const override;
+  FailureOr<Instance> write(const Recipe &recipe,
+                            ModuleOp module) const override;
+
+  GpuLayoutKernel layout;
 };
 } // namespace
 
 /// The most expressions, counted once an element, that one thread may compute.
 static constexpr double maxInstructions = 4000;
 
-static GpuLayoutKernel analyzeGpuLayout(kb::KernelOp kernel,
-                                        const Target &target) {
+static GpuLayoutKernel analyzeGpuLayout(kb::KernelOp kernel) {
   GpuLayoutKernel result;
   result.numerics = numericsOf(kernel);
   // Long rows that are contiguous everywhere are another strategy's.
   constexpr int64_t longRow = 1024;
-  RowKernel rows = analyzeRows(kernel, target, /*wantsReduction=*/false);
+  RowKernel rows = analyzeRows(kernel, /*wantsReduction=*/false);
   if (rows.mismatch.empty() &&
       rows.program->columns().evaluate(rows.program->dimHints) >= longRow) {
     result.mismatch = "all its rows are contiguous";
@@ -196,17 +188,8 @@ static Estimate priceOf(const GpuLayoutKernel &kernel,
 // The strategy
 //===----------------------------------------------------------------------===//
 
-std::string GpuLayoutStrategy::findMismatch(kb::KernelOp kernel,
-                                            const Target &target) const {
-  return analyzeGpuLayout(kernel, target).mismatch;
-}
-
-SearchSpace GpuLayoutStrategy::space(kb::KernelOp kernel,
-                                     const Target &target) const {
-  GpuLayoutKernel layout = analyzeGpuLayout(kernel, target);
+SearchSpace GpuLayoutMatch::makeSpace() const {
   SearchSpace space;
-  space.strategy = getName();
-  space.strategyHash = version;
   auto add = [&](const std::string &name, std::vector<KnobValue> values,
                  KnobValue otherwise, const std::string &description,
                  bool structural = false) {
@@ -250,29 +233,20 @@ SearchSpace GpuLayoutStrategy::space(kb::KernelOp kernel,
   return space;
 }
 
-Estimate GpuLayoutStrategy::estimate(kb::KernelOp kernel, const Target &target,
-                                     const Recipe &recipe) const {
-  return priceOf(analyzeGpuLayout(kernel, target), layoutOptions(recipe),
-                 target);
+Estimate GpuLayoutMatch::estimate(const Recipe &recipe) const {
+  return priceOf(layout, layoutOptions(recipe), target);
 }
 
-FailureOr<Instance> GpuLayoutStrategy::instantiate(kb::KernelOp kernel,
-                                                   const Target &target,
-                                                   const Recipe &recipe,
-                                                   ModuleOp module) const {
-  GpuLayoutKernel layout = analyzeGpuLayout(kernel, target);
-  if (failed(checkRecipe(kernel, recipe, getName(), layout.mismatch,
-                         [&] { return space(kernel, target); })))
-    return failure();
+FailureOr<Instance> GpuLayoutMatch::write(const Recipe &recipe,
+                                          ModuleOp module) const {
   GpuLayoutOptions options = layoutOptions(recipe);
   RowOptions rows;
   rows.contract = layout.numerics.contract;
   Instance instance;
   instance.function =
-      GpuLayoutEmitter(layout.pieces, rows, options, kernel, module).run();
+      GpuLayoutEmitter(layout.pieces, rows, options, getKernel(), module).run();
   GpuPiecePlan plan = planGpuPiece(*layout.pieces.front(), options);
-  instance.features = Json{{"strategy", getName().str()},
-                           {"vector", plan.vector},
+  instance.features = Json{{"vector", plan.vector},
                            {"threads", plan.threads},
                            {"rows", plan.rows},
                            {"tile", plan.tileRows * plan.tileColumns},
@@ -280,6 +254,9 @@ FailureOr<Instance> GpuLayoutStrategy::instantiate(kb::KernelOp kernel,
   return instance;
 }
 
-std::unique_ptr<Strategy> kernelbrain::strategy::createGpuLayoutStrategy() {
-  return std::make_unique<GpuLayoutStrategy>();
+std::unique_ptr<Match>
+kernelbrain::strategy::matchGpuLayout(kb::KernelOp kernel, const Target &target,
+                                      std::string &mismatch) {
+  return matchIfFits<GpuLayoutMatch>(kernel, target, analyzeGpuLayout(kernel),
+                                     mismatch);
 }

@@ -3,8 +3,6 @@
 #include "GpuReduceEmitter.h"
 #include "GpuStrategies.h"
 
-#include "kernelbrain/Support/Hash.h"
-
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -32,37 +30,18 @@ struct ReduceKernel {
   ReduceVariant variant(const Recipe &recipe) const;
 };
 
-class GpuReduceStrategy : public Strategy {
+class GpuReduceMatch : public Match {
 public:
-  explicit GpuReduceStrategy(VectorsAlong along)
-      : along(along),
-        name(along == VectorsAlong::Rows ? "gpu-columnwise" : "gpu-longrows"),
-        // Bump the number with every change of the code or of the knobs.
-        version(contentHash(name + " 2")) {}
-
-  StringRef getName() const override { return name; }
-  StringRef getVersion() const override { return version; }
-  StringRef getTargetKind() const override { return "cuda"; }
-
-  std::string findMismatch(kb::KernelOp kernel,
-                           const Target &target) const override {
-    return analyze(kernel, target).mismatch;
-  }
-  SearchSpace space(kb::KernelOp kernel, const Target &target) const override {
-    return makeSpace(analyze(kernel, target), target);
-  }
-  Estimate estimate(kb::KernelOp kernel, const Target &target,
-                    const Recipe &recipe) const override;
-  FailureOr<Instance> instantiate(kb::KernelOp kernel, const Target &target,
-                                  const Recipe &recipe,
-                                  ModuleOp module) const override;
+  GpuReduceMatch(kb::KernelOp kernel, const Target &target, ReduceKernel known)
+      : Match(kernel, target), known(std::move(known)) {}
+  Estimate estimate(const Recipe &recipe) const override;
 
 private:
-  ReduceKernel analyze(kb::KernelOp kernel, const Target &target) const;
-  SearchSpace makeSpace(const ReduceKernel &kernel, const Target &target) const;
+  SearchSpace makeSpace() const override;
+  FailureOr<Instance> write(const Recipe &recipe,
+                            ModuleOp module) const override;
 
-  VectorsAlong along;
-  std::string name, version;
+  ReduceKernel known;
 };
 } // namespace
 
@@ -91,10 +70,9 @@ static bool usesInputsOften(const RowProgram &program) {
   return points * 4 > 8 * touchedBytes(program, /*outputs=*/false);
 }
 
-ReduceKernel GpuReduceStrategy::analyze(kb::KernelOp kernel,
-                                        const Target &target) const {
+static ReduceKernel analyzeReduce(kb::KernelOp kernel, VectorsAlong along) {
   ReduceKernel result;
-  RowKernel rows = analyzeRows(kernel, target, /*wantsReduction=*/true, along);
+  RowKernel rows = analyzeRows(kernel, /*wantsReduction=*/true, along);
   result.mismatch = rows.mismatch;
   result.numerics = rows.numerics;
   if (!result.mismatch.empty())
@@ -246,13 +224,10 @@ static std::vector<KnobValue> powers(int64_t from, int64_t to) {
   return values;
 }
 
-SearchSpace GpuReduceStrategy::makeSpace(const ReduceKernel &kernel,
-                                         const Target &target) const {
+SearchSpace GpuReduceMatch::makeSpace() const {
   SearchSpace space;
-  space.strategy = name;
-  space.strategyHash = version;
-  const RowProgram &program = *kernel.plain.program;
-  bool across = along == VectorsAlong::Rows;
+  const RowProgram &program = *known.plain.program;
+  bool across = !isAlongReduction(program);
   auto add = [&](const std::string &knob, std::vector<KnobValue> values,
                  int64_t otherwise, const std::string &description,
                  bool structural = false) {
@@ -283,7 +258,7 @@ SearchSpace GpuReduceStrategy::makeSpace(const ReduceKernel &kernel,
   add("splits", powers(1, most), 1, "blocks that share a reduction",
       /*structural=*/true);
   addGpuMathKnob(space, program);
-  if (kernel.together.program) {
+  if (known.together.program) {
     space.knobs.push_back(
         Knob{"moments",
              {std::string("one-sweep"), std::string("separate")},
@@ -301,46 +276,42 @@ SearchSpace GpuReduceStrategy::makeSpace(const ReduceKernel &kernel,
     space.constraints.push_back(
         {"<=", {"*", {{"knob", "lanes"}}, {{"knob", "members"}}}, 1024});
   chooseGpuDefaults(space, [&](const Recipe &recipe) {
-    return priceOf(kernel.variant(recipe), target);
+    return priceOf(known.variant(recipe), target);
   });
   return space;
 }
 
-Estimate GpuReduceStrategy::estimate(kb::KernelOp kernel, const Target &target,
-                                     const Recipe &recipe) const {
-  ReduceKernel known = analyze(kernel, target);
+Estimate GpuReduceMatch::estimate(const Recipe &recipe) const {
   return priceOf(known.variant(recipe), target);
 }
 
-FailureOr<Instance> GpuReduceStrategy::instantiate(kb::KernelOp kernel,
-                                                   const Target &target,
-                                                   const Recipe &recipe,
-                                                   ModuleOp module) const {
-  ReduceKernel known = analyze(kernel, target);
-  if (failed(checkRecipe(kernel, recipe, name, known.mismatch,
-                         [&] { return makeSpace(known, target); })))
-    return failure();
+FailureOr<Instance> GpuReduceMatch::write(const Recipe &recipe,
+                                          ModuleOp module) const {
   ReduceVariant variant = known.variant(recipe);
   const GpuReduceOptions &reduce = variant.reduce;
   Instance instance;
   instance.function =
       GpuReduceEmitter(*variant.program, *variant.plan, variant.options, reduce,
-                       variant.fallback, kernel, module)
+                       variant.fallback, getKernel(), module)
           .run();
   instance.workspaceBytes =
       reduceWorkspace(*variant.program, *variant.plan, reduce);
-  instance.features = Json{{"strategy", name},
-                           {"vector", reduce.vector},
+  instance.features = Json{{"vector", reduce.vector},
                            {"threads", reduce.lanes * reduce.members},
                            {"unroll", reduce.unroll},
                            {"splits", reduce.splits}};
   return instance;
 }
 
-std::unique_ptr<Strategy> kernelbrain::strategy::createGpuColumnwiseStrategy() {
-  return std::make_unique<GpuReduceStrategy>(VectorsAlong::Rows);
+std::unique_ptr<Match> kernelbrain::strategy::matchGpuColumnwise(
+    kb::KernelOp kernel, const Target &target, std::string &mismatch) {
+  return matchIfFits<GpuReduceMatch>(
+      kernel, target, analyzeReduce(kernel, VectorsAlong::Rows), mismatch);
 }
 
-std::unique_ptr<Strategy> kernelbrain::strategy::createGpuLongRowsStrategy() {
-  return std::make_unique<GpuReduceStrategy>(VectorsAlong::AllColumns);
+std::unique_ptr<Match> kernelbrain::strategy::matchGpuLongRows(
+    kb::KernelOp kernel, const Target &target, std::string &mismatch) {
+  return matchIfFits<GpuReduceMatch>(
+      kernel, target, analyzeReduce(kernel, VectorsAlong::AllColumns),
+      mismatch);
 }

@@ -2,8 +2,6 @@
 
 #include "GpuRowStrategies.h"
 
-#include "kernelbrain/Support/Hash.h"
-
 using namespace mlir;
 using namespace kernelbrain;
 using namespace kernelbrain::strategy;
@@ -76,10 +74,10 @@ GpuRowKernel kernelbrain::strategy::analyzeGpuRows(kb::KernelOp kernel,
                                                    bool wantsReduction) {
   GpuRowKernel result;
   result.reduces = wantsReduction;
-  RowKernel rows = analyzeRows(kernel, Target(), wantsReduction);
+  RowKernel rows = analyzeRows(kernel, wantsReduction);
   if (wantsReduction && !rows.program) {
     RowKernel folded =
-        analyzeRows(kernel, Target(), wantsReduction, VectorsAlong::AllColumns);
+        analyzeRows(kernel, wantsReduction, VectorsAlong::AllColumns);
     if (folded.program)
       rows = std::move(folded);
   }
@@ -151,73 +149,44 @@ static GpuRowFallback fallbackFor(const GpuRowKernel &kernel,
 //===----------------------------------------------------------------------===//
 
 namespace {
-class GpuRowStrategy : public Strategy {
+class GpuRowMatch : public Match {
 public:
-  GpuRowStrategy(StringRef name, bool wantsReduction)
-      : name(name), wantsReduction(wantsReduction),
-        // Bump the number with every change of the code or of the knobs.
-        version(contentHash(name.str() + " 6")) {}
+  GpuRowMatch(kb::KernelOp kernel, const Target &target, GpuRowKernel rows)
+      : Match(kernel, target), rows(std::move(rows)) {}
 
-  StringRef getName() const override { return name; }
-  StringRef getVersion() const override { return version; }
-  StringRef getTargetKind() const override { return "cuda"; }
-
-  std::string findMismatch(kb::KernelOp kernel, const Target &) const override {
-    return analyzeGpuRows(kernel, wantsReduction).mismatch;
-  }
-  SearchSpace space(kb::KernelOp kernel, const Target &target) const override {
-    return makeSpace(analyzeGpuRows(kernel, wantsReduction), target);
-  }
-  Estimate estimate(kb::KernelOp kernel, const Target &target,
-                    const Recipe &recipe) const override {
-    GpuRowKernel rows = analyzeGpuRows(kernel, wantsReduction);
+  Estimate estimate(const Recipe &recipe) const override {
     return estimateGpuRows(GpuRowVariant(rows, recipe), target);
   }
-  FailureOr<Instance> instantiate(kb::KernelOp kernel, const Target &target,
-                                  const Recipe &recipe,
-                                  ModuleOp module) const override;
 
 private:
-  SearchSpace makeSpace(const GpuRowKernel &kernel,
-                        const Target &target) const {
-    SearchSpace result = gpuRowSpace(kernel, target);
-    result.strategy = name;
-    result.strategyHash = version;
-    return result;
-  }
+  SearchSpace makeSpace() const override { return gpuRowSpace(rows, target); }
+  FailureOr<Instance> write(const Recipe &recipe,
+                            ModuleOp module) const override;
 
-  std::string name;
-  bool wantsReduction;
-  std::string version;
+  GpuRowKernel rows;
 };
 } // namespace
 
-FailureOr<Instance> GpuRowStrategy::instantiate(kb::KernelOp kernel,
-                                                const Target &target,
-                                                const Recipe &recipe,
-                                                ModuleOp module) const {
-  GpuRowKernel rows = analyzeGpuRows(kernel, wantsReduction);
-  if (failed(checkRecipe(kernel, recipe, name, rows.mismatch,
-                         [&] { return makeSpace(rows, target); })))
-    return failure();
+FailureOr<Instance> GpuRowMatch::write(const Recipe &recipe,
+                                       ModuleOp module) const {
   GpuRowVariant variant(rows, recipe);
   const RowProgram &program = *variant.programs.front();
   Instance instance;
-  if (wantsReduction) {
+  if (rows.reduces) {
     GpuRowFallback fallback;
     if (!program.guards.empty())
       fallback = fallbackFor(rows, variant.gpu);
-    instance.function = emitGpuRows(program, variant.plan, variant.options,
-                                    variant.gpu, &fallback, kernel, module);
+    instance.function =
+        emitGpuRows(program, variant.plan, variant.options, variant.gpu,
+                    &fallback, getKernel(), module);
   } else {
     SmallVector<const RowProgram *> pieces;
     for (const auto &piece : variant.programs)
       pieces.push_back(piece.get());
     instance.function = emitGpuElementwise(pieces, variant.options, variant.gpu,
-                                           kernel, module);
+                                           getKernel(), module);
   }
-  instance.features = Json{{"strategy", name},
-                           {"threads", variant.gpu.threads},
+  instance.features = Json{{"threads", variant.gpu.threads},
                            {"rows", variant.gpu.rows},
                            {"cluster", variant.gpu.cluster},
                            {"vectors", variant.gpu.vectors},
@@ -227,11 +196,16 @@ FailureOr<Instance> GpuRowStrategy::instantiate(kb::KernelOp kernel,
   return instance;
 }
 
-std::unique_ptr<Strategy> kernelbrain::strategy::createGpuRowwiseStrategy() {
-  return std::make_unique<GpuRowStrategy>("gpu-rowwise", true);
+std::unique_ptr<Match> kernelbrain::strategy::matchGpuRowwise(
+    kb::KernelOp kernel, const Target &target, std::string &mismatch) {
+  return matchIfFits<GpuRowMatch>(
+      kernel, target, analyzeGpuRows(kernel, /*wantsReduction=*/true),
+      mismatch);
 }
 
-std::unique_ptr<Strategy>
-kernelbrain::strategy::createGpuElementwiseStrategy() {
-  return std::make_unique<GpuRowStrategy>("gpu-elementwise", false);
+std::unique_ptr<Match> kernelbrain::strategy::matchGpuElementwise(
+    kb::KernelOp kernel, const Target &target, std::string &mismatch) {
+  return matchIfFits<GpuRowMatch>(
+      kernel, target, analyzeGpuRows(kernel, /*wantsReduction=*/false),
+      mismatch);
 }

@@ -3,8 +3,6 @@
 #include "GpuScan.h"
 #include "GpuStrategies.h"
 
-#include "kernelbrain/Support/Hash.h"
-
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -19,24 +17,18 @@ struct GpuScanKernel {
   std::string mismatch;
 };
 
-class GpuScanStrategy : public Strategy {
+class GpuScanMatch : public Match {
 public:
-  StringRef getName() const override { return "gpu-scan"; }
-  StringRef getVersion() const override { return version; }
-  StringRef getTargetKind() const override { return "cuda"; }
-
-  std::string findMismatch(kb::KernelOp kernel,
-                           const Target &target) const override;
-  SearchSpace space(kb::KernelOp kernel, const Target &target) const override;
-  Estimate estimate(kb::KernelOp kernel, const Target &target,
-                    const Recipe &recipe) const override;
-  FailureOr<Instance> instantiate(kb::KernelOp kernel, const Target &target,
-                                  const Recipe &recipe,
-                                  ModuleOp module) const override;
+  GpuScanMatch(kb::KernelOp kernel, const Target &target, GpuScanKernel known)
+      : Match(kernel, target), known(std::move(known)) {}
+  Estimate estimate(const Recipe &recipe) const override;
 
 private:
-  // Bump the number with every change of the code or of the knobs.
-  std::string version = contentHash("gpu-scan 1");
+  SearchSpace makeSpace() const override;
+  FailureOr<Instance> write(const Recipe &recipe,
+                            ModuleOp module) const override;
+
+  GpuScanKernel known;
 };
 } // namespace
 
@@ -104,18 +96,9 @@ static Estimate priceOf(const RowProgram &program,
   return estimate;
 }
 
-std::string GpuScanStrategy::findMismatch(kb::KernelOp kernel,
-                                          const Target &) const {
-  return analyzeScan(kernel).mismatch;
-}
-
-SearchSpace GpuScanStrategy::space(kb::KernelOp kernel,
-                                   const Target &target) const {
-  GpuScanKernel known = analyzeScan(kernel);
+SearchSpace GpuScanMatch::makeSpace() const {
   const RowProgram &program = *known.scan.program;
   SearchSpace space;
-  space.strategy = getName();
-  space.strategyHash = version;
   auto add = [&](const std::string &name, int64_t most, int64_t otherwise,
                  const std::string &description) {
     std::vector<KnobValue> values;
@@ -145,33 +128,27 @@ SearchSpace GpuScanStrategy::space(kb::KernelOp kernel,
   return space;
 }
 
-Estimate GpuScanStrategy::estimate(kb::KernelOp kernel, const Target &target,
-                                   const Recipe &recipe) const {
-  return priceOf(*analyzeScan(kernel).scan.program, scanOptions(recipe),
-                 target);
+Estimate GpuScanMatch::estimate(const Recipe &recipe) const {
+  return priceOf(*known.scan.program, scanOptions(recipe), target);
 }
 
-FailureOr<Instance> GpuScanStrategy::instantiate(kb::KernelOp kernel,
-                                                 const Target &target,
-                                                 const Recipe &recipe,
-                                                 ModuleOp module) const {
-  GpuScanKernel known = analyzeScan(kernel);
-  if (failed(checkRecipe(kernel, recipe, getName(), known.mismatch,
-                         [&] { return space(kernel, target); })))
-    return failure();
+FailureOr<Instance> GpuScanMatch::write(const Recipe &recipe,
+                                        ModuleOp module) const {
   GpuScanOptions shape = scanOptions(recipe);
   RowOptions options;
   options.contract = known.numerics.contract;
   Instance instance;
   instance.function =
-      GpuScanEmitter(known.scan, options, shape, kernel, module).run();
-  instance.features = Json{{"strategy", getName().str()},
-                           {"vector", shape.vector},
+      GpuScanEmitter(known.scan, options, shape, getKernel(), module).run();
+  instance.features = Json{{"vector", shape.vector},
                            {"threads", 32 * shape.warps * shape.rows},
                            {"steps", shape.steps}};
   return instance;
 }
 
-std::unique_ptr<Strategy> kernelbrain::strategy::createGpuScanStrategy() {
-  return std::make_unique<GpuScanStrategy>();
+std::unique_ptr<Match>
+kernelbrain::strategy::matchGpuScan(kb::KernelOp kernel, const Target &target,
+                                    std::string &mismatch) {
+  return matchIfFits<GpuScanMatch>(kernel, target, analyzeScan(kernel),
+                                   mismatch);
 }

@@ -44,9 +44,12 @@ static int fail(const std::string &message) {
 static int run(kb::KernelOp kernel, mlir::ModuleOp output,
                const strategy::StrategyLibrary &library, Target target) {
   if (mode == "mismatch") {
-    for (const auto &strategy : library.all())
-      llvm::outs() << kernel.getSymName() << ": " << strategy->getName() << ": "
-                   << strategy->mismatch(kernel, target) << '\n';
+    for (const strategy::Strategy &strategy : library.all()) {
+      std::string mismatch;
+      (void)strategy.match(kernel, target, mismatch);
+      llvm::outs() << kernel.getSymName() << ": " << strategy.getName() << ": "
+                   << mismatch << '\n';
+    }
     return 0;
   }
   if (mode == "program") {
@@ -57,13 +60,20 @@ static int run(kb::KernelOp kernel, mlir::ModuleOp output,
     llvm::outs() << program->print();
     return 0;
   }
-  const strategy::Strategy *chosen = library.find(strategyName);
-  for (const auto &strategy : library.all())
-    if (!chosen && strategy->mismatch(kernel, target).empty())
-      chosen = strategy.get();
-  if (!chosen)
+  std::unique_ptr<strategy::Match> match;
+  std::string mismatch;
+  if (const strategy::Strategy *chosen = library.find(strategyName)) {
+    match = chosen->match(kernel, target, mismatch);
+    if (!match)
+      return fail("strategy '" + strategyName +
+                  "' does not apply: " + mismatch);
+  }
+  for (const strategy::Strategy &strategy : library.all())
+    if (!match)
+      match = strategy.match(kernel, target, mismatch);
+  if (!match)
     return fail("no strategy fits");
-  SearchSpace space = chosen->space(kernel, target);
+  const SearchSpace &space = match->space();
   Recipe recipe = space.defaultRecipe();
   Result<Json> changes = parseJson(knobs);
   if (!changes)
@@ -79,12 +89,12 @@ static int run(kb::KernelOp kernel, mlir::ModuleOp output,
     return 0;
   }
   if (mode == "estimate") {
-    Estimate estimate = chosen->estimate(kernel, target, recipe);
+    Estimate estimate = match->estimate(recipe);
     llvm::outs() << "time " << estimate.timeNs << " bound " << estimate.boundNs
                  << " rejection '" << estimate.rejection << "'\n";
     return 0;
   }
-  auto instance = chosen->instantiate(kernel, target, recipe, output);
+  auto instance = match->instantiate(recipe, output);
   if (mlir::failed(instance) || mlir::failed(mlir::verify(output)))
     return 1;
   if (mode == "features")

@@ -54,7 +54,7 @@ static AttrTypeReplacer makeReplacer(MLIRContext *context) {
                               WalkResult::skip());
       });
   replacer.addReplacement(
-      [f64](DenseFPElementsAttr attr)
+      [](DenseFPElementsAttr attr)
           -> std::optional<std::pair<Attribute, WalkResult>> {
         if (!isNarrow(attr.getElementType()))
           return std::nullopt;

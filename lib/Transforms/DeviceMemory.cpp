@@ -6,7 +6,6 @@
 
 #include "kernelbrain/Core/Artifact.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
@@ -31,9 +30,20 @@ Value DeviceMemory::allocate(MemRefType type, ValueRange dynamicSizes) {
   });
   // A function that returned a memref would be taken to give memory that
   // memref.dealloc frees.
-  Value descriptor =
-      func::CallOp::create(b, allocateFunction(), ValueRange(size))
-          .getResult(0);
+  return viewAs(type,
+                func::CallOp::create(b, allocateFunction(), ValueRange(size))
+                    .getResult(0),
+                dynamicSizes);
+}
+
+Value DeviceMemory::constant(memref::GetGlobalOp global) {
+  auto call = func::CallOp::create(b, constantFunction(global), ValueRange());
+  return viewAs(global.getType(), call.getResult(0), {});
+}
+
+/// The bytes of a descriptor as a buffer of `type`.
+Value DeviceMemory::viewAs(MemRefType type, Value descriptor,
+                           ValueRange dynamicSizes) {
   auto untyped = MemRefType::get({ShapedType::kDynamic}, b.getI8Type());
   Value memory =
       UnrealizedConversionCastOp::create(b, untyped, descriptor).getResult(0);
@@ -126,24 +136,58 @@ void DeviceMemory::call(StringRef name, ArrayRef<Value> operands) {
 }
 
 func::FuncOp DeviceMemory::allocateFunction() {
-  Type word = b.getI64Type();
-  auto words = LLVM::LLVMArrayType::get(word, 1);
-  auto type = LLVM::LLVMStructType::getLiteral(
-      b.getContext(), {pointer(), pointer(), word, words, words});
-  return getOrAdd(allocates, "kb_allocate", 1, type, [&](ValueRange values) {
-    Value size = toWord(values[0]);
-    Value one = LLVM::ConstantOp::create(b, b.getI64Type(), 1);
-    Value slot = LLVM::AllocaOp::create(b, pointer(), pointer(), one);
-    call("kbcuAllocate", {slot, size, noStream()});
-    Value memory = LLVM::LoadOp::create(b, pointer(), slot);
-    return describe(memory, size, type);
+  return getOrAdd(allocates, "kb_allocate", 1, descriptorType(),
+                  [&](ValueRange values) {
+                    Value size = toWord(values[0]);
+                    Value slot = newSlot();
+                    call("kbcuAllocate", {slot, size, noStream()});
+                    return describe(slot, size);
+                  });
+}
+
+func::FuncOp DeviceMemory::constantFunction(memref::GetGlobalOp global) {
+  std::string name = "kb_constant_" + global.getName().str();
+  return getOrAdd(constants[name], name, 0, descriptorType(), [&](ValueRange) {
+    MemRefType type = global.getType();
+    auto copies = [&] {
+      OpBuilder::InsertionGuard guard(b);
+      b.setInsertionPointToStart(module.getBody());
+      auto copies = LLVM::GlobalOp::create(b, pointer(), /*isConstant=*/false,
+                                           LLVM::Linkage::Internal,
+                                           name + "_copies", Attribute());
+      symbols.insert(copies);
+      b.createBlock(&copies.getInitializerRegion());
+      LLVM::ReturnOp::create(b, LLVM::ZeroOp::create(b, pointer()));
+      return copies;
+    }();
+    Value host = memref::GetGlobalOp::create(b, type, global.getName());
+    Value size = toWord(bytes(type, [](unsigned) { return Value(); }));
+    Value slot = newSlot();
+    call("kbcuConstant", {LLVM::AddressOfOp::create(b, copies),
+                          toPointer(addressOf(host)), size, slot});
+    return describe(slot, size);
   });
 }
 
-/// The descriptor of a memref of `size` bytes at `memory`, as it is lowered.
-Value DeviceMemory::describe(Value memory, Value size, Type type) {
+/// Memory for a pointer.
+Value DeviceMemory::newSlot() {
+  Value one = LLVM::ConstantOp::create(b, b.getI64Type(), 1);
+  return LLVM::AllocaOp::create(b, pointer(), pointer(), one);
+}
+
+/// Of a memref of bytes, as it is lowered.
+Type DeviceMemory::descriptorType() {
   Type word = b.getI64Type();
-  Value result = LLVM::UndefOp::create(b, type);
+  auto words = LLVM::LLVMArrayType::get(word, 1);
+  return LLVM::LLVMStructType::getLiteral(
+      b.getContext(), {pointer(), pointer(), word, words, words});
+}
+
+/// The descriptor of `size` bytes at the address in `slot`.
+Value DeviceMemory::describe(Value slot, Value size) {
+  Type word = b.getI64Type();
+  Value memory = LLVM::LoadOp::create(b, pointer(), slot);
+  Value result = LLVM::UndefOp::create(b, descriptorType());
   auto set = [&](Value value, ArrayRef<int64_t> position) {
     result = LLVM::InsertValueOp::create(b, result, value, position);
   };

@@ -4,7 +4,9 @@
 #define KERNELBRAIN_LIB_TRANSFORMS_DEVICEMEMORY_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "llvm/ADT/StringMap.h"
 
 namespace kernelbrain {
 
@@ -33,6 +35,8 @@ public:
 
   /// A buffer of `type`.
   mlir::Value allocate(mlir::MemRefType type, mlir::ValueRange dynamicSizes);
+  /// The device's copy of a constant.
+  mlir::Value constant(mlir::memref::GetGlobalOp global);
   void free(mlir::Value buffer);
   /// Between any two dense buffers of host and device.
   void copy(mlir::Value to, mlir::Value from);
@@ -51,8 +55,13 @@ private:
   mlir::Type pointer();
   mlir::Value noStream();
   void call(llvm::StringRef name, llvm::ArrayRef<mlir::Value> operands);
-  mlir::Value describe(mlir::Value memory, mlir::Value size, mlir::Type type);
+  mlir::Value viewAs(mlir::MemRefType type, mlir::Value descriptor,
+                     mlir::ValueRange dynamicSizes);
+  mlir::Type descriptorType();
+  mlir::Value newSlot();
+  mlir::Value describe(mlir::Value slot, mlir::Value size);
   mlir::func::FuncOp allocateFunction();
+  mlir::func::FuncOp constantFunction(mlir::memref::GetGlobalOp global);
   mlir::func::FuncOp freeFunction();
   mlir::func::FuncOp copyFunction();
   mlir::func::FuncOp synchronizeFunction();
@@ -62,6 +71,7 @@ private:
   mlir::SymbolTable symbols;
   CudaRuntime runtime;
   mlir::func::FuncOp allocates, frees, copies, synchronizes;
+  llvm::StringMap<mlir::func::FuncOp> constants; ///< by the global's name
 };
 
 } // namespace kernelbrain

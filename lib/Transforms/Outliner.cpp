@@ -114,13 +114,6 @@ void Outliner::setNumerics(kb::KernelOp kernel) {
       return kernel.setNumericsAttr(policy);
 }
 
-/// Without constants, fills and views.
-static unsigned countOps(const FormedRegion &region) {
-  return llvm::count_if(region.nodes, [](const Node *node) {
-    return node->role == Role::Compute || !node->stockReason.empty();
-  });
-}
-
 /// Records a region that stays in the program.
 void Outliner::keep(const FormedRegion &region, StringRef name, StringRef kind,
                     StringRef reason) {

@@ -1,6 +1,7 @@
 //===- SpliceMemory.cpp - Buffers of placed kernels -----------------------===//
 
 #include "DeviceMemory.h"
+#include "RegionEdges.h"
 #include "Splice.h"
 
 #include "kernelbrain/Transforms/Pipelines.h"
@@ -28,9 +29,10 @@ public:
         b(module.getLoc(), module), memory(b, module) {}
 
   LogicalResult run() {
-    collect();
+    RegionEdges edges(module);
+    collect(edges);
     for (Value buffer : buffers)
-      if (failed(checkUses(buffer)))
+      if (failed(checkUses(buffer, edges)))
         return failure();
     for (auto function : module.getOps<func::FuncOp>())
       markBorders(function);
@@ -57,14 +59,50 @@ private:
                : Value();
   }
 
+  /// The views between a constant and `buffer`, the last one first, and the
+  /// constant behind them; empty if it is none.
+  static SmallVector<Operation *> viewsOfConstant(Value buffer) {
+    SmallVector<Operation *> views;
+    while (Operation *op = buffer.getDefiningOp()) {
+      views.push_back(op);
+      if (isa<memref::GetGlobalOp>(op))
+        return views;
+      buffer = viewSource(op);
+      if (!buffer)
+        break;
+    }
+    return {};
+  }
+
+  /// What `operand` is, once it is of the device: a constant becomes a copy in
+  /// its memory for this operand alone, others keep what the host has.
+  Value place(OpOperand &operand) {
+    SmallVector<Operation *> views = viewsOfConstant(operand.get());
+    if (views.empty())
+      return operand.get();
+    b.setInsertionPoint(operand.getOwner());
+    b.setLoc(operand.getOwner()->getLoc());
+    auto global = cast<memref::GetGlobalOp>(views.pop_back_val());
+    IRMapping copies;
+    copies.map(global.getResult(), memory.constant(global));
+    for (Operation *view : llvm::reverse(views))
+      b.clone(*view, copies);
+    operand.set(copies.lookup(operand.get()));
+    return operand.get();
+  }
+
   /// Everything that shares memory with an operand of a shim, or is copied to
   /// or from it.
-  void collect() {
-    SmallVector<Value> reached;
+  void collect(const RegionEdges &edges) {
+    SmallVector<func::CallOp> calls;
     module.walk([&](func::CallOp call) {
       if (isShimCall(call))
-        llvm::append_range(reached, call.getOperands());
+        calls.push_back(call);
     });
+    SmallVector<Value> reached;
+    for (func::CallOp call : calls)
+      for (OpOperand &operand : call->getOpOperands())
+        reached.push_back(place(operand));
     while (!reached.empty()) {
       Value value = reached.pop_back_val();
       if (!isa<BaseMemRefType>(value.getType()) || !buffers.insert(value))
@@ -72,26 +110,30 @@ private:
       if (Operation *op = value.getDefiningOp())
         if (Value source = viewSource(op))
           reached.push_back(source);
-      for (Operation *user : value.getUsers()) {
+      for (OpOperand *source : edges.operandsOf(value))
+        reached.push_back(place(*source));
+      for (OpOperand &use : value.getUses()) {
+        Operation *user = use.getOwner();
+        llvm::append_range(reached, edges.inputsOf(use));
         if (viewSource(user) == value)
           reached.push_back(user->getResult(0));
         if (auto copy = dyn_cast<memref::CopyOp>(user)) {
-          reached.push_back(copy.getSource());
+          if (viewsOfConstant(copy.getSource()).empty())
+            reached.push_back(copy.getSource());
           reached.push_back(copy.getTarget());
         }
       }
     }
   }
 
-  LogicalResult checkUses(Value buffer) {
-    if (auto global = buffer.getDefiningOp<memref::GetGlobalOp>())
-      return global.emitOpError("is in the host's memory, where no device "
-                                "kernel finds it");
-    for (Operation *user : buffer.getUsers()) {
+  LogicalResult checkUses(Value buffer, const RegionEdges &edges) {
+    for (OpOperand &use : buffer.getUses()) {
+      Operation *user = use.getOwner();
       if (auto copy = dyn_cast<memref::CopyOp>(user);
           copy && isDense(copy.getSource()) && isDense(copy.getTarget()))
         continue;
       if (viewSource(user) == buffer || isShimCall(user) ||
+          !edges.inputsOf(use).empty() ||
           isa<memref::DimOp, memref::DeallocOp, func::ReturnOp,
               memref::ExtractAlignedPointerAsIndexOp,
               memref::ExtractStridedMetadataOp>(user))

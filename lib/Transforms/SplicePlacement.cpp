@@ -1,7 +1,9 @@
 //===- SplicePlacement.cpp - Programs whose buffers lie on the device -----===//
 
+#include "RegionEdges.h"
 #include "Splice.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -33,10 +35,11 @@ static bool isDenseView(Operation *op) {
   return true;
 }
 
-/// Elements that nobody has written: each user writes its own.
-static bool isUnwritten(Operation *op) {
+/// Elements that each user has to itself: nobody has written them, or nobody
+/// ever writes them, and the device has a copy.
+static bool isOwn(Operation *op) {
   auto alloc = dyn_cast<bufferization::AllocTensorOp>(op);
-  return alloc ? !alloc.getCopy() : isa<tensor::EmptyOp>(op);
+  return alloc ? !alloc.getCopy() : isa<tensor::EmptyOp, arith::ConstantOp>(op);
 }
 
 /// Asks for extents, or ends a buffer's life or the function.
@@ -50,8 +53,8 @@ namespace {
 /// Follows the buffers of kernels through the program.
 class HostTouches {
 public:
-  explicit HostTouches(std::function<bool(kb::CallOp)> isOnDevice)
-      : isOnDevice(isOnDevice) {}
+  HostTouches(ModuleOp module, std::function<bool(kb::CallOp)> isOnDevice)
+      : edges(module), isOnDevice(isOnDevice) {}
 
   /// The first operation of the host that reads or writes an operand or result
   /// of `call`; null if there is none.
@@ -72,11 +75,15 @@ public:
 
 private:
   Operation *follow(Value value, SmallVectorImpl<Value> &reached) {
-    if (auto argument = dyn_cast<BlockArgument>(value)) {
+    if (ArrayRef<OpOperand *> sources = edges.operandsOf(value);
+        !sources.empty()) {
+      for (OpOperand *source : sources)
+        reached.push_back(source->get());
+    } else if (auto argument = dyn_cast<BlockArgument>(value)) {
       Operation *parent = argument.getOwner()->getParentOp();
       if (!isa<func::FuncOp>(parent))
         return parent;
-    } else if (Operation *op = value.getDefiningOp(); isUnwritten(op)) {
+    } else if (Operation *op = value.getDefiningOp(); isOwn(op)) {
       return nullptr;
     } else if (!isa<memref::AllocOp>(op)) {
       auto call = dyn_cast<kb::CallOp>(op);
@@ -95,6 +102,9 @@ private:
           reached.push_back(call.getTiedOpResult(&use));
       } else if (isDenseView(op) && use.getOperandNumber() == 0) {
         reached.push_back(op->getResult(0));
+      } else if (ArrayRef<Value> inputs = edges.inputsOf(use);
+                 !inputs.empty()) {
+        llvm::append_range(reached, inputs);
       } else if (!touchesNothing(op)) {
         return op;
       }
@@ -102,6 +112,7 @@ private:
     return nullptr;
   }
 
+  RegionEdges edges;
   std::function<bool(kb::CallOp)> isOnDevice;
 };
 
@@ -129,7 +140,7 @@ bool kernelbrain::refuseUnplaced(ModuleOp module) {
     return symbols.lookupNearestSymbolFrom(call, call.getCalleeAttr());
   };
   HostTouches touches(
-      [&](kb::CallOp call) { return placed.contains(kernelOf(call)); });
+      module, [&](kb::CallOp call) { return placed.contains(kernelOf(call)); });
   SmallVector<kb::CallOp> calls;
   module.walk([&](kb::CallOp call) { calls.push_back(call); });
   // A kernel that is refused runs on the host, where it may be in the way of

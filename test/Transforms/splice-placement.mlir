@@ -12,6 +12,8 @@
 // RUN: mlir-translate --mlir-to-llvmir %t.llvm.mlir -o %t.ll
 // RUN: clang -Wno-override-module -O1 -x ir %t.ll -x none %t.main.o %t.so -o %t.exe -Wl,-rpath,/ -lm
 // RUN: %t.exe | FileCheck %s --check-prefix=CALLS
+// RUN: env FAIL=constant not --crash %t.exe 2>&1 | FileCheck %s --check-prefix=FAILED
+// FAILED: kernel 'kbcuConstant' failed with status 1700
 // RUN: mlir-translate --mlir-to-llvmir %t.stock.mlir | clang -Wno-override-module -O1 -x ir - -x none %t.main.o %t.so -o %t.exe -lm
 // RUN: %t.exe | FileCheck %s --check-prefix=CALLS
 
@@ -57,6 +59,23 @@
 // CALLS-NEXT: returned
 // CALLS: free, 0 left
 // CALLS-NEXT: result 1201 1202 1203
+// What a loop carries is freed when the next turn has read it.
+// CALLS: {{^}}carried
+// CALLS-COUNT-4: launch increment of 3
+// CALLS-NOT: host
+// CALLS: free, 2 left
+// CALLS-NEXT: returned
+// CALLS: free, 0 left
+// CALLS-NEXT: result 1601 1602 1603
+// A constant is copied by the first call alone.
+// CALLS: {{^}}twice
+// CALLS: copy 12 host to device
+// CALLS-NEXT: launch increment of 3
+// CALLS-NOT: host
+// CALLS: launch increment of 3
+// CALLS-NOT: host
+// CALLS: read 2 and 2
+// CALLS: result 101 102 103
 
 // IR-LABEL: func.func @chain(
 // IR-SAME: attributes {kb_device_arguments = array<i64: 0>, kb_device_results = array<i64: 0>, kb_freed}
@@ -72,8 +91,18 @@
 // IR-LABEL: func.func @shared(
 // IR: memref.alloc(
 // IR: call @kb_allocate(
-// IR-LABEL: func.func @host(
-// IR-NOT: kb_allocate
+// IR-LABEL: func.func @constant(
+// IR-SAME: attributes {kb_device_arguments = array<i64: 0>, kb_device_results = array<i64: 0>, kb_freed}
+// IR: %[[HOST:.*]] = memref.get_global @[[CONSTANT:.*]] :
+// IR: call @kb_constant_[[CONSTANT]]() :
+// IR: call @increment_constant(
+// IR: call @second(%[[HOST]])
+// IR-LABEL: func.func @carried(
+// IR-SAME: attributes {kb_device_arguments = array<i64: 1>, kb_device_results = array<i64: 0>, kb_freed}
+// IR-NOT: memref.alloc
+// IR: scf.for
+// IR: call @increment_loop(
+// IR: call @kb_free(
 // IR-LABEL: func.func private @increment(
 // IR: scf.if
 // IR: call @kbFail
@@ -81,10 +110,10 @@
 
 // REMARK-DAG: remark: kernel 'increment_after' is not placed on the device: 'linalg.generic' on the host touches its buffers
 // REMARK-DAG: remark: kernel 'increment_next' is not placed on the device: 'kb.call' on the host touches its buffers
-// REMARK-DAG: remark: kernel 'increment_constant' is not placed on the device: 'arith.constant' on the host touches its buffers
-// REMARK-DAG: remark: kernel 'increment_loop' is not placed on the device: 'scf.yield' on the host touches its buffers
 // REMARK-NOT: remark: kernel 'increment'
 // REMARK-NOT: remark: kernel 'increment_free'
+// REMARK-NOT: remark: kernel 'increment_constant'
+// REMARK-NOT: remark: kernel 'increment_loop'
 
 module {
   module @kb.kernels attributes {sym_visibility = "private"} {
@@ -199,17 +228,30 @@ module {
     return %h, %0 : tensor<?xf32>, tensor<?xf32>
   }
 
-  func.func @host(%n: index, %y: tensor<?xf32>, %z: tensor<?xf32>) -> (tensor<?xf32>, tensor<?xf32>) {
+  // The device has a copy of a constant, which the host reads as well.
+  func.func @constant(%y: tensor<?xf32>) -> (tensor<?xf32>, f32) {
+    %c1 = arith.constant 1 : index
+    %k = arith.constant dense<[1.0, 2.0, 3.0]> : tensor<3xf32>
+    %d = tensor.cast %k : tensor<3xf32> to tensor<?xf32>
+    %0 = kb.call @kb.kernels::@increment_constant ins(%d : tensor<?xf32>) outs(%y : tensor<?xf32>) -> tensor<?xf32>
+    %1 = func.call @second(%k) : (tensor<3xf32>) -> f32
+    return %0, %1 : tensor<?xf32>, f32
+  }
+  func.func private @second(%x: tensor<3xf32>) -> f32 {
+    %c1 = arith.constant 1 : index
+    %0 = tensor.extract %x[%c1] : tensor<3xf32>
+    return %0 : f32
+  }
+
+  func.func @carried(%n: index, %z: tensor<?xf32>) -> tensor<?xf32> {
     %c0 = arith.constant 0 : index
     %c1 = arith.constant 1 : index
-    %k = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>
-    %d = tensor.cast %k : tensor<2xf32> to tensor<?xf32>
-    %e = tensor.empty(%n) : tensor<?xf32>
-    %0 = kb.call @kb.kernels::@increment_constant ins(%d : tensor<?xf32>) outs(%y : tensor<?xf32>) -> tensor<?xf32>
+    %length = tensor.dim %z, %c0 : tensor<?xf32>
+    %e = tensor.empty(%length) : tensor<?xf32>
     %1 = scf.for %i = %c0 to %n step %c1 iter_args(%carried = %z) -> tensor<?xf32> {
       %next = kb.call @kb.kernels::@increment_loop ins(%carried : tensor<?xf32>) outs(%e : tensor<?xf32>) -> tensor<?xf32>
       scf.yield %next : tensor<?xf32>
     }
-    return %0, %1 : tensor<?xf32>, tensor<?xf32>
+    return %1 : tensor<?xf32>
   }
 }

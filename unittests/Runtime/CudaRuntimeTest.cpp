@@ -10,6 +10,7 @@
 #include <thread>
 
 extern "C" {
+int cuCtxSetCurrent(void *context);
 void *mgpuModuleLoad(void *image, size_t);
 void *mgpuModuleGetFunction(void *module, const char *name);
 void mgpuLaunchKernel(void *, intptr_t, intptr_t, intptr_t, intptr_t, intptr_t,
@@ -127,6 +128,57 @@ TEST_F(CudaRuntimeTest, TooMuchSharedMemoryIsRefused) {
   cuda.results["KernelSetAttribute"] = 1;
   EXPECT_EQ(kbcuLaunch(&kernel, &shape, nullptr, nullptr), 1001);
   EXPECT_EQ(kernel.handle, nullptr);
+}
+
+TEST_F(CudaRuntimeTest, ConstantsAreCopiedOnceAContext) {
+  int32_t constant[2] = {3, 4};
+  void *copies = nullptr, *first = nullptr, *again = nullptr;
+  EXPECT_EQ(kbcuConstant(&copies, constant, sizeof constant, &first), 0);
+  EXPECT_EQ(cuda.calls, Calls({"CtxGetCurrent", "MemAlloc", "MemcpyAsync",
+                               "StreamSynchronize"}));
+  EXPECT_NE(first, constant);
+  EXPECT_EQ(static_cast<int32_t *>(first)[1], 4);
+  cuda.calls.clear();
+  EXPECT_EQ(kbcuConstant(&copies, constant, sizeof constant, &again), 0);
+  EXPECT_EQ(again, first);
+  EXPECT_EQ(cuda.calls, Calls({"CtxGetCurrent"}));
+
+  // A thread with a context of its own has a copy of its own.
+  std::thread other([&] {
+    int context;
+    cuCtxSetCurrent(&context);
+    EXPECT_EQ(kbcuConstant(&copies, constant, sizeof constant, &again), 0);
+    EXPECT_NE(again, first);
+    EXPECT_EQ(static_cast<int32_t *>(again)[0], 3);
+  });
+  other.join();
+  EXPECT_EQ(kbcuConstant(&copies, constant, sizeof constant, &again), 0);
+  EXPECT_EQ(again, first);
+}
+
+TEST_F(CudaRuntimeTest, AThreadWithoutAContextGetsOneForAConstant) {
+  cuda.needsContext = true;
+  std::thread other([&] {
+    int32_t constant = 5;
+    void *copies = nullptr, *memory = nullptr;
+    EXPECT_EQ(kbcuConstant(&copies, &constant, sizeof constant, &memory), 0);
+    EXPECT_NE(memory, nullptr);
+  });
+  other.join();
+}
+
+TEST_F(CudaRuntimeTest, AConstantThatCannotBeCopiedIsTriedAgain) {
+  int32_t constant = 5;
+  void *copies = nullptr, *memory = nullptr;
+  cuda.results["MemcpyAsync"] = 1;
+  EXPECT_EQ(kbcuConstant(&copies, &constant, sizeof constant, &memory), 1001);
+  EXPECT_EQ(cuda.calls.back(), "MemFree");
+  EXPECT_EQ(memory, nullptr);
+  cuda.results.clear();
+  EXPECT_EQ(kbcuConstant(&copies, &constant, sizeof constant, &memory), 0);
+  EXPECT_NE(memory, nullptr);
+  EXPECT_EQ(kbcuConstant(&copies, &constant, 0, &memory), 0);
+  EXPECT_EQ(memory, nullptr);
 }
 
 TEST_F(CudaRuntimeTest, Clusters) {

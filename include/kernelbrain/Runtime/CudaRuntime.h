@@ -63,6 +63,13 @@ int32_t kbcuFree(void *memory, void *stream);
 int32_t kbcuCopy(void *to, const void *from, int64_t bytes, void *stream);
 int32_t kbcuSynchronize(void *stream);
 
+/* A copy of `bytes` bytes of a program's constant in device memory, which the
+ * first call in a context makes and waits for, and which stays. So call a
+ * program once before its calls are captured in a graph. `copies`, NULL at
+ * first, is the runtime's, one a constant. */
+int32_t kbcuConstant(void **copies, const void *host, int64_t bytes,
+                     void **memory);
+
 /* A tile in global memory for the bulk copy engine. Extents are in elements,
  * the fastest first, as the driver has them; `strides` has rank - 1 entries, in
  * bytes. The enumerations are the driver's. */

@@ -47,6 +47,17 @@ int32_t kbcuCopy(void *to, const void *from, int64_t bytes, void *stream) {
   return failure("copy");
 }
 
+int32_t kbcuConstant(void **copies, const void *host, int64_t bytes,
+                     void **result) {
+  if (!*copies) {
+    if (kbcuAllocate(copies, bytes, 0) || kbcuCopy(*copies, host, bytes, 0))
+      return 1002;
+    --live;
+  }
+  *result = *copies;
+  return failure("constant");
+}
+
 int32_t kbcuSynchronize(void *stream) {
   printf("synchronize\n");
   return failure("synchronize");

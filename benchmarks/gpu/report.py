@@ -79,6 +79,20 @@ def searches(records):
                   "forks busy", "worker busy"], rows)
 
 
+def together(records, run):
+    """What all searches of this run came to."""
+    found = [f for r in records for f in r["search"].values() if f.get("utilisation")]
+    if not found or not run:
+        return []
+    variants = sum(p["variants"] for f in found for p in f["progress"].values())
+    each = run["seconds"] * run["gpus"] * run["jobs"]  # of one search after another
+    forks = max(f["utilisation"]["forks"] for f in found)
+    busy = {key: sum(f["utilisation"][key] * f["utilisation"]["seconds"] for f in found) / each for key in ("compile", "device")}
+    return [f"{variants} variants in {run['seconds']:.0f} s: {variants / run['seconds']:.1f} a second, {run['jobs']} searches at "
+            f"a time on each of {run['gpus']} GPUs, each with {forks} compile forks, which worked {100 * busy['compile']:.0f}% of "
+            f"the time, and a worker, {100 * busy['device']:.0f}%; the rest is preparation, acceptance and waiting."]
+
+
 def text(run):
     """The whole report as Markdown."""
     records, device = run["files"], run["device"]
@@ -88,7 +102,7 @@ def text(run):
     for key, (mean, least, worst, count) in geomeans(records, run["options"]["seed"]).items():
         parts.append(f"Geometric mean of {RATIOS[key]}: {triple(mean, 3)} of {count} files, least {least:.2f} ({worst})")
     if found := searches(records):
-        parts += ["Searches:", found]
+        parts += ["Searches:", found, *together(records, run.get("searching"))]
     notes = []
     for r in records:
         notes += [f"- {r['file']}: no {name}: {reason}" for name, reason in r["missing"].items()]

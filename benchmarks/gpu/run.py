@@ -261,7 +261,7 @@ def main():
                        **dict(option.split("=", 1) for option in args.kb_options.split())}
             search.all_files([args.folder / f"{name}.mlir" for name in args.names], args.bundle, args.built, args.columns,
                              {"file": args.file_seconds, "all": args.search_seconds}, options, args.jobs, say)
-            run.facts["search_seconds"] = time.time() - args.started
+            run.facts["searching"] = {"seconds": time.time() - args.started, "gpus": len(gpus.visible()), "jobs": args.jobs}
         run.facts["compile_first_seconds"] = compile_first(args)
         found = gpus.visible() or [""]
         parts = [args.names[k::len(found)] for k in range(len(found))]
@@ -276,7 +276,7 @@ def main():
     if args.built.exists() and not args.artifacts:
         with tarfile.open(args.out / "built.tar.xz", "w:xz") as archive:
             archive.add(args.built, "built")
-    print(f"{run.facts['seconds']:.0f} s, of which {run.facts.get('search_seconds', 0):.0f} s searched and "
+    print(f"{run.facts['seconds']:.0f} s, of which {run.facts.get('searching', {}).get('seconds', 0):.0f} s searched and "
           f"{run.facts.get('compile_first_seconds', 0):.0f} s filled the caches of torch.compile; written to {args.out}")
     return status or run.status()
 

@@ -347,7 +347,7 @@ class Searches(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             log = pathlib.Path(folder) / "search.jsonl"
             log.write_text("".join(json.dumps(event) + "\n" for event in LOG))
-            self.assertEqual(searchlog.utilisation(log, 2), {"forks": 2, "compile": 0.5, "device": 0.75})
+            self.assertEqual(searchlog.utilisation(log, 2), {"forks": 2, "seconds": 4.0, "compile": 0.5, "device": 0.75})
             self.assertEqual(searchlog.utilisation(log, 0), {})
 
     def test_no_tools(self):
@@ -426,6 +426,15 @@ class Parts(unittest.TestCase):
 
 
 class Report(unittest.TestCase):
+    def test_searches(self):
+        used = {"forks": 2, "seconds": 4.0, "compile": 0.5, "device": 0.75}
+        progress = {"k": {"variants": 8, "variants_per_second": 2.0, "near_best_seconds": 3.0, "seconds": 6.0, "speedup": 3.0}}
+        found = [record(name, 1.0, 1.0, 1.0, search={"kb": {"progress": progress, "utilisation": used}}) for name in "ab"]
+        text = report.text(a_run(*found) | {"searching": {"seconds": 8.0, "gpus": 1, "jobs": 2}})
+        self.assertIn("| a    | kb     | k      | 8        | 2.0        | 3.0            | 6.0 | 3.00               | 50%        | 75%", text)
+        self.assertIn("16 variants in 8 s: 2.0 a second, 2 searches at a time on each of 1 GPUs, each with 2 compile forks, which "
+                      "worked 25% of the time, and a worker, 38%;", text)
+
     def test_table(self):
         text = report.text(a_run(record("one", 10.0, 20.0, 9.0), record("two", 10.0, 5.0, 8.1)))
         self.assertIn("| one  | 20    | -       | -            | 9    | 10 | 0.10    | 2.00 [2.00, 2.00] | 0.90", text)

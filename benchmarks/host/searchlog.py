@@ -52,12 +52,12 @@ def progress(path, within=0.03):
 
 
 def utilisation(path, forks):
-    """How busy a search kept what it had: {`forks`: compile forks, `compile`: their share of the time between the
-    first proposal and the last result, `device`: the share in which the worker checked, timed or profiled}."""
+    """How busy a search kept what it had: {`forks`: compile forks, `seconds` between the first proposal and the last
+    result, `compile`: the share of it that a fork built, `device`: that the worker checked, timed or profiled}."""
     costs = [e["costs"] for e in of_type(read_events(path), "trial")]
     wall = sum(c["wall_ns"] for c in costs)
     if not wall or not forks:
         return {}
     compiling = sum(c["static_ns"] + c["build_ns"] for c in costs)
     device = sum(c[f"{rung}_ns"] for c in costs for rung in ("check", "quick", "full", "profile"))
-    return {"forks": forks, "compile": round(compiling / wall / forks, 3), "device": round(device / wall, 3)}
+    return {"forks": forks, "seconds": round(wall / 1e9, 2), "compile": round(compiling / wall / forks, 3), "device": round(device / wall, 3)}

@@ -4,7 +4,7 @@ import pathlib
 import shutil
 import sys
 
-from .host import INPUT, ROOT, Failed, Skipped, expect
+from .host import INPUT, ROOT, Failed, Skipped, events, expect
 
 TOOLS = ["memcheck", "racecheck", "initcheck", "synccheck"]
 
@@ -52,8 +52,9 @@ def check_of(path):
 def small(check):
     """Without kernels of the user's: the variants of a small search."""
     program()
-    check.optimize(INPUT, max_variants=4)
-    found = kernels(check.folder / "store")
+    log = check.folder / "log.jsonl"
+    check.optimize(INPUT, max_variants=4, log=log)
+    found = sorted({pathlib.Path(trial["artifact"]) for trial in events(log, "trial") if trial["artifact"]})
     expect(found, "the search left no kernel")
     for path in found:
         for tool in TOOLS[:2]:

@@ -3,6 +3,7 @@ import ctypes
 import os
 import queue
 import threading
+import time
 
 
 def visible():
@@ -49,13 +50,15 @@ def side_by_side(jobs, gpus, per_gpu, done):
 
     # The first job of each GPU begins before the second of any.
     threads = [threading.Thread(target=work, args=(gpu,)) for _ in range(per_gpu) for gpu in gpus]
-    for thread in threads:
-        thread.start()
-    try:
-        for thread in threads:
-            thread.join()
-    except KeyboardInterrupt:
-        stop.set()
-        for thread in threads:
-            thread.join()
-        raise
+    while True:
+        try:
+            for thread in threads:
+                if thread.ident is None and not stop.is_set():
+                    thread.start()
+            while any(thread.is_alive() for thread in threads):
+                time.sleep(0.02)  # an interrupted join() takes its thread for ended
+            break
+        except KeyboardInterrupt:
+            stop.set()  # and goes on waiting, however often it is interrupted
+    if stop.is_set():
+        raise KeyboardInterrupt

@@ -56,7 +56,9 @@ def parse_arguments(arguments=None):
     parser.add_argument("--budget-seconds", type=int, default=20, help="of each search (default: 20)")
     parser.add_argument("--jobs", type=int, default=4, help="searches at a time on each GPU (default: 4)")
     parser.add_argument("--file-seconds", type=float, default=120,
-                        help="of one search, and of measuring one file: then what is known is kept (default: 120)")
+                        help="of one search: then its best so far is taken (default: 120)")
+    parser.add_argument("--measure-seconds", type=float, default=300,
+                        help="of measuring one file: then it is given up (default: 300)")
     parser.add_argument("--search-seconds", type=float, default=0,
                         help="when this time is over, no search begins (default: no limit)")
     parser.add_argument("--kb-options", default="", help="more options of kb-optimize")
@@ -65,7 +67,8 @@ def parse_arguments(arguments=None):
     parser.add_argument("--compile-processes", type=int, default=0, metavar="N",
                         help="fill torch.compile's caches with N processes first (default: none)")
     parser.add_argument("--limit-seconds", type=float, default=0,
-                        help="when this time is over, files that are left get no torch.compile (default: no limit)")
+                        help="when this time is over, no caches are filled any more and files that are left get no "
+                        "torch.compile (default: no limit)")
     parser.add_argument("--seed", type=int, default=1)
     for hidden in ("--warm-up", "--measure", "--records"):  # of children
         parser.add_argument(hidden, help=argparse.SUPPRESS)
@@ -97,9 +100,19 @@ def compile_first(args):
                    "--folder", args.folder, "--warm-up", ",".join(args.names[part::count])]
         environment = gpus.on(found[part % len(found)]) | {"TORCHINDUCTOR_COMPILE_THREADS": "2"}
         children.append(subprocess.Popen(command, env=environment, stdout=sys.stderr))
-    for child in children:
-        child.wait()
+    end_all(children, args.started + args.limit_seconds - time.time() if args.limit_seconds else None)
     return time.monotonic() - start
+
+
+def end_all(children, seconds):
+    """Waits for processes, and kills those that are there after `seconds` (None: no limit)."""
+    end = None if seconds is None else time.monotonic() + seconds
+    for child in children:
+        try:
+            child.wait(None if end is None else max(end - time.monotonic(), 0))
+        except subprocess.TimeoutExpired:
+            child.kill()
+            child.wait()
 
 
 class FileLock:
@@ -210,8 +223,8 @@ def measure_part(args, names, run, gpu):
                     run.add(record)
             if ended:
                 break
-            if time.monotonic() - since > args.file_seconds:
-                reason = f"took over {args.file_seconds:.0f} s"
+            if time.monotonic() - since > args.measure_seconds:
+                reason = f"took over {args.measure_seconds:.0f} s"
                 child.kill()
                 child.wait()
             time.sleep(0.1)

@@ -1,14 +1,19 @@
 """Tests of what needs no GPU: `run.py --self-test`."""
 import ctypes
 import json
+import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
+import time
 import unittest
 
 import builds
+import gpus
 import kernels
 import measure
 import plans
@@ -395,6 +400,46 @@ class FakeRun:
         self.found[name] = reason
 
 
+class SideBySide(unittest.TestCase):
+    def test_jobs(self):
+        running, most, found, lock = [], [0], [], threading.Lock()
+
+        def job(gpu):
+            with lock:
+                running.append(gpu)
+                most[0] = max(most[0], running.count(gpu))
+            time.sleep(0.02)
+            with lock:
+                running.remove(gpu)
+            if len(found) == 5:
+                raise ValueError("one of them")
+            return gpu
+
+        gpus.side_by_side([job] * 12, ["a", "b"], 2, lambda _, result, error: found.append(error or result))
+        self.assertEqual((len(found), most[0]), (12, 2))
+        self.assertEqual({value for value in found if isinstance(value, str)}, {"a", "b"})
+        self.assertTrue(any(isinstance(value, ValueError) for value in found))
+
+    def test_an_interrupt_waits_for_what_runs(self):
+        script = r"""
+import gpus, signal, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+def job(gpu):
+    print("begun", flush=True)
+    time.sleep(0.5)
+try:
+    gpus.side_by_side([job] * 9, ["a"], 1, lambda *_: print("done"))
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+        child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True,
+                                 env=os.environ | {"PYTHONPATH": str(run.ROOT / "utils")})
+        self.assertEqual(child.stdout.readline(), "begun\n")
+        child.send_signal(signal.SIGINT)
+        child.send_signal(signal.SIGINT)
+        self.assertEqual(child.communicate()[0].split(), ["done", "interrupted"])
+
+
 class Parts(unittest.TestCase):
     """A process that measures may end at any file."""
 
@@ -402,7 +447,7 @@ class Parts(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             child = pathlib.Path(folder) / "child.py"
             child.write_text(CHILD)
-            args = run.parse_arguments(["--columns", "eager", "--out", folder, "--file-seconds", "1"])
+            args = run.parse_arguments(["--columns", "eager", "--out", folder, "--measure-seconds", "1"])
             given, sys.argv = sys.argv, [str(child)]
             try:
                 fake = FakeRun()
@@ -418,6 +463,12 @@ class Parts(unittest.TestCase):
         self.assertRegex(fake.found["dies"], "ended with -6: why")
         self.assertEqual(fake.found["hangs"], "took over 1 s")
         self.assertEqual(fake.facts, {"device": {"gpu": "fake"}})
+
+    def test_processes_end_at_the_limit(self):
+        children = [subprocess.Popen(["sleep", seconds]) for seconds in ("0", "60", "60")]
+        run.end_all(children, 0.2)
+        self.assertEqual([child.returncode for child in children], [0, -9, -9])
+        run.end_all([subprocess.Popen(["true"])], None)
 
     def test_without_a_device_nothing_is_tried_again(self):
         fake = self.measure("none", "a")

@@ -95,11 +95,10 @@ print("queued:", sorted(answer["id"] for answer in answers) == numbers,
 server.close()
 
 # While paused nothing runs, and the deadline stands still.
-server = Server("kb-compile-faults", "1500")
+server = Server("kb-compile-faults", "3000")
 server.hello()
 server.add_kernel(SOFTMAX, KERNEL)
 loop = server.start_build({"strategy": "fault", "knobs": {"kind": "loop"}})
-time.sleep(0.3)
 
 
 def forks():
@@ -107,15 +106,23 @@ def forks():
         return file.read().split()
 
 
+def wait_for_fork():
+    deadline = time.monotonic() + 30
+    while not forks() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    child, = forks()
+    return child
+
+
 def state(pid):
     with open("/proc/%s/stat" % pid) as file:
         return file.read().rsplit(")", 1)[1].split()[0]
 
 
-child, = forks()
+child = wait_for_fork()
 before = server.request({"type": "pause"})[0]["type"]
 queued = server.start_build({"strategy": "stock"}, "static")
-time.sleep(2)
+time.sleep(3.5)
 print(before, state(child), forks() == [child])
 # CHECK: pause T True
 resumed = time.monotonic()
@@ -128,16 +135,14 @@ print(server.receive()[0]["disposition"])
 
 # End of file ends the server and what runs; so does its death.
 server.start_build({"strategy": "fault", "knobs": {"kind": "loop"}})
-time.sleep(0.3)
-child, = forks()
+child = wait_for_fork()
 print("closed:", server.close(), os.path.exists("/proc/" + child))
 # CHECK: closed: 0 False
 server = Server("kb-compile-faults", "60000")
 server.hello()
 server.add_kernel(SOFTMAX, KERNEL)
 server.start_build({"strategy": "fault", "knobs": {"kind": "loop"}})
-time.sleep(0.3)
-child, = forks()
+child = wait_for_fork()
 server.process.send_signal(signal.SIGKILL)
 server.process.wait()
 deadline = time.monotonic() + 10

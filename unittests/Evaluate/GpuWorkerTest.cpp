@@ -12,6 +12,8 @@
 #include <filesystem>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <map>
+#include <sstream>
 #include <thread>
 
 using namespace kernelbrain;
@@ -268,14 +270,38 @@ std::vector<pid_t> childrenOf(pid_t process) {
   return {std::istream_iterator<pid_t>(file), {}};
 }
 
+/// Clock ticks that a process has run.
+int64_t ticksOf(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/stat");
+  std::string text((std::istreambuf_iterator<char>(file)), {});
+  std::istringstream fields(
+      text.substr(std::min(text.size(), text.rfind(')'))));
+  std::string field;
+  int64_t ticks = 0;
+  for (int k = 0; k < 12; ++k)
+    fields >> field;
+  fields >> ticks;
+  return ticks;
+}
+
+/// Kills the child of `parent` that computes all the time.
+void killBusyChild(pid_t parent) {
+  std::map<pid_t, int64_t> first;
+  for (int round = 0; round < 1000; ++round) {
+    for (pid_t child : childrenOf(parent))
+      if (ticksOf(child) >=
+          first.emplace(child, ticksOf(child)).first->second + 40) {
+        ::kill(child, SIGKILL);
+        return;
+      }
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+}
+
 TEST_F(GpuNormKernel, AKilledRunnerCostsOneVariant) {
   Artifact endless = variant("ENDLESS");
   // The runner that is kept may be the one, or one that replaces it.
-  std::thread killer([] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(700));
-    for (pid_t runner : childrenOf(worker->pid()))
-      ::kill(runner, SIGKILL);
-  });
+  std::thread killer([] { killBusyChild(worker->pid()); });
   Result<Measurement> measurement = evaluator->check(endless);
   killer.join();
   ASSERT_TRUE(measurement);

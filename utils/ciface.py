@@ -85,25 +85,78 @@ def wrap(array):
     return d
 
 
-def read(d, dtype):
-    """A copy of what a descriptor describes."""
+def read(d, dtype, bytes_at):
+    """A copy of what a descriptor describes; `bytes_at(address, count)` is a buffer of what is there."""
     rank, size = len(getattr(d, "sizes", ())), np.dtype(dtype).itemsize
     shape = tuple(d.sizes) if rank else ()
     strides = tuple(s * size for s in d.strides) if rank else ()
     if not all(shape):
         return np.empty(shape, dtype)
     extent = size + sum((n - 1) * s for n, s in zip(shape, strides))
-    raw = (ctypes.c_char * extent).from_address(d.aligned + d.offset * size)
-    return np.ndarray(shape, dtype, raw, 0, strides).copy()
+    return np.ndarray(shape, dtype, bytes_at(d.aligned + d.offset * size, extent), 0, strides).copy()
+
+
+class HostMemory:
+    """Where the buffers of a program are: in this process, results from malloc."""
+
+    def put(self, array):
+        """A descriptor of an array, which has to outlive it."""
+        return wrap(array)
+
+    def bytes_at(self, address, count):
+        return (ctypes.c_char * count).from_address(address)
+
+    def free(self, address):
+        LIBC.free(address)
+
+    def finish(self):
+        """Waits for calls to end."""
+
+
+class DeviceMemory:
+    """In a GPU's memory, by libKernelBrainCudaRuntime.so, the file `runtime`. OSError where that or a GPU is missing."""
+
+    def __init__(self, runtime):
+        self._runtime = ctypes.CDLL(os.path.abspath(runtime), mode=ctypes.RTLD_GLOBAL)
+        self._runtime.kbcuMessage.restype = ctypes.c_char_p
+        self.finish()
+
+    def _do(self, name, *arguments):
+        if status := getattr(self._runtime, name)(*arguments, None):
+            raise OSError(f"{name}: {self._runtime.kbcuMessage(status).decode()} ({status})")
+
+    def put(self, array):
+        memory, d = self.allocate(array.nbytes), wrap(array)
+        self._do("kbcuCopy", ctypes.c_void_p(memory), ctypes.c_void_p(array.ctypes.data), ctypes.c_int64(array.nbytes))
+        self.finish()
+        d.allocated = d.aligned = memory
+        return d
+
+    def allocate(self, count):
+        memory = ctypes.c_void_p()
+        self._do("kbcuAllocate", ctypes.byref(memory), ctypes.c_int64(max(count, 1)))
+        return memory.value
+
+    def bytes_at(self, address, count):
+        raw = np.empty(count, np.uint8)
+        self._do("kbcuCopy", ctypes.c_void_p(raw.ctypes.data), ctypes.c_void_p(address), ctypes.c_int64(count))
+        self.finish()
+        return raw
+
+    def free(self, address):
+        self._do("kbcuFree", ctypes.c_void_p(address))
+
+    def finish(self):
+        self._do("kbcuSynchronize")
 
 
 class Entry:
     """One function of a shared object, bound to its input arrays: `entry()` runs it, `take()` copies and frees what
-    the last run returned, `release()` only frees it."""
+    the last run returned, `release()` only frees it, `inputs()` copies its inputs as they are now."""
 
-    def __init__(self, path, arrays, results, function="main"):
-        self._arrays = arrays  # the descriptors point into them
-        self._inputs = [wrap(a) for a in arrays]
+    def __init__(self, path, arrays, results, function="main", memory=HostMemory()):
+        self._arrays, self._memory = arrays, memory  # the descriptors point into the arrays
+        self._inputs = [memory.put(a) for a in arrays]
         self._dtypes = [dtype for _, dtype in results]
         fields = [(f"r{i}", descriptor(len(shape))) for i, (shape, _) in enumerate(results)]
         self._results = type("Results", (ctypes.Structure,), {"_fields_": fields})()
@@ -118,19 +171,23 @@ class Entry:
 
     def __call__(self):
         self._function(*self._arguments)
+        self._memory.finish()
+
+    def inputs(self):
+        return [read(d, a.dtype, self._memory.bytes_at) for d, a in zip(self._inputs, self._arrays)]
 
     def _descriptors(self):
         return [getattr(self._results, f"r{i}") for i in range(len(self._dtypes))]
 
     def take(self):
-        values = [read(d, dtype) for d, dtype in zip(self._descriptors(), self._dtypes)]
+        values = [read(d, dtype, self._memory.bytes_at) for d, dtype in zip(self._descriptors(), self._dtypes)]
         self.release()
         return values
 
     def release(self):
         kept = {d.allocated for d in self._inputs}  # a result may be an input
         for pointer in {d.allocated for d in self._descriptors()} - kept:
-            LIBC.free(pointer)
+            self._memory.free(pointer)
 
 
 def retain_memory():

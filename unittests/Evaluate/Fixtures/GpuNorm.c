@@ -56,10 +56,6 @@ EXPORT void norm(void **parameters) {
   double sum = 0;
   for (int64_t j = lane; j < columns; j += 32)
     sum += (double)narrow(x[row * columns + j]) * narrow(x[row * columns + j]);
-#ifdef SLOW
-  for (volatile int k = 0; k < 2000; ++k)
-    ;
-#endif
   sum = sumOverWarp(sum);
   Real scale = 1 / (Real)sqrt(sum / columns + (Real)1e-5f);
 #ifdef SKIPS_TAIL
@@ -143,6 +139,10 @@ __attribute__((visibility("default"))) int32_t kb_invoke(void **words) {
       {(uint32_t)rows, 1, 1}, {32, 1, 1}, {0, 0, 0}, sharedBytes};
 #ifdef MANY_THREADS
   shape.block[0] = 2048;
+#endif
+#ifdef SLOW // the emulated device's clock counts launches
+  if (kbcuLaunch(&kernel, &shape, words[5], parameters))
+    return 9;
 #endif
   return kbcuLaunch(&kernel, &shape, words[5], parameters);
 }

@@ -45,6 +45,7 @@ private:
   Value number(Number which, gpu::Dimension dimension);
   Value linearThread();
   LogicalResult shuffle(gpu::ShuffleOp op);
+  LogicalResult copyAtOnce(NVVM::CpAsyncOp op);
   void trapAssertion(cf::AssertOp op);
 
   gpu::GPUFuncOp source;
@@ -161,6 +162,22 @@ LogicalResult FunctionEmulation::shuffle(gpu::ShuffleOp op) {
   return success();
 }
 
+/// Nobody may look before the wait: it need not be later.
+LogicalResult FunctionEmulation::copyAtOnce(NVVM::CpAsyncOp op) {
+  if (op.getCpSize())
+    return op.emitOpError("of fewer bytes than asked for has no emulation");
+  auto plain = [&](Value place) -> Value {
+    place = LLVM::PtrToIntOp::create(builder, loc, i64, place);
+    return LLVM::IntToPtrOp::create(builder, loc, pointer, place);
+  };
+  LLVM::MemcpyInlineOp::create(builder, loc, plain(op.getDst()),
+                               plain(op.getSrc()),
+                               builder.getI64IntegerAttr(op.getSize()),
+                               /*isVolatile=*/false);
+  op.erase();
+  return success();
+}
+
 /// In a region of one block, where a branch cannot be.
 void FunctionEmulation::trapAssertion(cf::AssertOp op) {
   Value yes =
@@ -230,6 +247,10 @@ LogicalResult FunctionEmulation::replace(Operation *op) {
     op->erase();
     return success();
   }
+  if (auto copy = dyn_cast<NVVM::CpAsyncOp>(op))
+    return copyAtOnce(copy);
+  if (isa<NVVM::CpAsyncCommitGroupOp, NVVM::CpAsyncWaitGroupOp>(op))
+    return op->erase(), success();
   if (auto assertion = dyn_cast<cf::AssertOp>(op))
     return trapAssertion(assertion), success();
   return op->emitOpError("has no emulation");

@@ -2,6 +2,7 @@
 
 #include "GpuEmitter.h"
 
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -160,6 +161,18 @@ ProgramEmitter::Values GpuEmitter::digits(Value number,
 //===----------------------------------------------------------------------===//
 // Memory
 //===----------------------------------------------------------------------===//
+
+ProgramEmitter::Value GpuEmitter::pointerTo(Value memref, Value place,
+                                            Type type, unsigned addressSpace) {
+  Type i64 = builder.getI64Type();
+  Value address =
+      memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, memref);
+  address = addIndex(address, mulIndex(place, index(elementBytes(type))));
+  address = arith::IndexCastOp::create(builder, loc, i64, address);
+  return LLVM::IntToPtrOp::create(
+      builder, loc,
+      LLVM::LLVMPointerType::get(builder.getContext(), addressSpace), address);
+}
 
 ProgramEmitter::Values GpuEmitter::lanesOf(Value vector) {
   auto type = dyn_cast<VectorType>(vector.getType());

@@ -46,6 +46,9 @@ protected:
   Value loadLanes(Value memref, Value offset, mlir::Type type, int64_t lanes,
                   bool isAligned);
   void storeLanes(Value value, Value memref, Value offset, bool isAligned);
+  /// The address of an element, for operations below memrefs.
+  Value pointerTo(Value memref, Value place, mlir::Type type,
+                  unsigned addressSpace);
   Values lanesOf(Value vector);
   Value fromLanes(llvm::ArrayRef<Value> lanes, mlir::Type type);
 

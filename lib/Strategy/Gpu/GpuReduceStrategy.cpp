@@ -5,6 +5,8 @@
 
 #include "llvm/Support/MathExtras.h"
 
+#include <cmath>
+
 using namespace mlir;
 using namespace kernelbrain;
 using namespace kernelbrain::strategy;
@@ -160,7 +162,7 @@ static GpuShape shapeOf(const ReduceVariant &variant) {
     steps /= reduce.vector;
   steps /= double(reduce.members * reduce.splits);
   // A loop that does not fill its unrolled body runs one by one.
-  int64_t unroll = steps < reduce.unroll ? 1 : reduce.unroll;
+  int64_t unroll = steps < double(reduce.unroll) ? 1 : reduce.unroll;
   GpuShape shape;
   double rows = rowPoints(program);
   if (!isAlongReduction(program))
@@ -172,8 +174,25 @@ static GpuShape shapeOf(const ReduceVariant &variant) {
       24 + int64_t(double(reduce.vector) *
                    (inputBytes / 4 * double(unroll) / 2 + sums + 1));
   shape.sharedBytes = reduceShared(program, *variant.plan, reduce);
-  shape.bytesInFlight = inputBytes * double(reduce.vector * unroll);
+  // Members beyond the end ask for nothing.
+  shape.bytesInFlight =
+      inputBytes * double(reduce.vector) * std::min(double(unroll), steps);
   return shape;
+}
+
+/// Nanoseconds that one block takes by itself: a trip to memory for each round
+/// of its members, and a barrier for each level of a tree.
+static double blockNs(const ReduceVariant &variant) {
+  constexpr double levelNs = 60;
+  const RowProgram &program = *variant.program;
+  const GpuReduceOptions &reduce = variant.reduce;
+  double steps = program.reducedExtent().evaluate(program.dimHints) /
+                 double(isAlongReduction(program) ? reduce.vector : 1);
+  double rounds =
+      std::ceil(steps / double(reduce.members * reduce.splits * reduce.unroll));
+  double trees = double(reductionsOf(*variant.plan).size());
+  return double(variant.plan->sweeps.size()) * gpuTripNs * rounds +
+         trees * levelNs * llvm::Log2_64(reduce.members);
 }
 
 static Estimate priceOf(const ReduceVariant &variant, const Target &target) {
@@ -187,11 +206,14 @@ static Estimate priceOf(const ReduceVariant &variant, const Target &target) {
   estimate.boundNs = target.leastNs(read + written);
   // Later sweeps find in the second-level cache what the blocks at work share
   // it for.
-  double resident = std::min(double(shape.blocks),
-                             double(target.gpu->multiprocessors) *
-                                 double(gpuResidentBlocks(target, shape)));
+  double slots = double(target.gpu->multiprocessors) *
+                 double(gpuResidentBlocks(target, shape));
+  double resident = std::min(double(shape.blocks), slots);
   double held = read * resident / double(shape.blocks);
-  bool isHeld = held < 0.7 * double(target.l2Bytes);
+  // Groups of channels of 128 KiB, all at hand at once, took an H200 as long as
+  // reading them twice.
+  bool isHeld =
+      held < 0.7 * double(target.l2Bytes) && !isAlongReduction(program);
   double again = double(variant.plan->sweeps.size() - 1) * (isHeld ? 0.4 : 1);
   double bytes = read * (1 + again) + written;
   double ns = gpuTransferNs(target, shape, bytes);
@@ -208,6 +230,7 @@ static Estimate priceOf(const ReduceVariant &variant, const Target &target) {
   ns +=
       30.0 * llvm::Log2_64(reduce.members) *
       std::max(1.0, double(shape.blocks) / (8.0 * target.gpu->multiprocessors));
+  ns = std::max(ns, std::ceil(double(shape.blocks) / slots) * blockNs(variant));
   estimate.timeNs = ns + 1e9 * partial / target.dramBytesPerSecond +
                     gpuLaunchNs * double(launches);
   return estimate;

@@ -190,16 +190,9 @@ void GpuRowEmitter::clusterBarrier() {
 Value GpuRowEmitter::wordOfCluster(const Node *node, Value buffer, Type type) {
   int64_t warps = gpu.threads / warpThreads, words = warps * gpu.cluster;
   Type wordType = cast<MemRefType>(buffer.getType()).getElementType();
-  auto pointer = [&](NVVM::NVVMMemorySpace space) {
-    return LLVM::LLVMPointerType::get(builder.getContext(),
-                                      static_cast<unsigned>(space));
-  };
-  Type i32 = builder.getI32Type(), i64 = builder.getI64Type();
-  Value address =
-      memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, buffer);
-  address = arith::IndexCastOp::create(builder, loc, i64, address);
-  Value base = LLVM::IntToPtrOp::create(
-      builder, loc, pointer(NVVM::NVVMMemorySpace::Shared), address);
+  Type shared = LLVM::LLVMPointerType::get(
+      builder.getContext(),
+      static_cast<unsigned>(NVVM::NVVMMemorySpace::SharedCluster));
   Value place =
       arith::RemUIOp::create(builder, loc, thread, index(warpThreads));
   Value result;
@@ -208,13 +201,11 @@ Value GpuRowEmitter::wordOfCluster(const Node *node, Value buffer, Type type) {
         builder, loc, addIndex(place, index(first)), index(words));
     Value rank = arith::DivUIOp::create(builder, loc, word, index(warps));
     Value warp = arith::RemUIOp::create(builder, loc, word, index(warps));
-    rank = arith::IndexCastOp::create(builder, loc, i32, rank);
-    warp = arith::IndexCastOp::create(builder, loc, i64, warp);
-    Value mine = LLVM::GEPOp::create(builder, loc, base.getType(), wordType,
-                                     base, ArrayRef<LLVM::GEPArg>{warp});
-    Value theirs = NVVM::MapaOp::create(
-        builder, loc, pointer(NVVM::NVVMMemorySpace::SharedCluster), mine,
-        rank);
+    rank = arith::IndexCastOp::create(builder, loc, builder.getI32Type(), rank);
+    Value mine =
+        pointerTo(buffer, warp, wordType,
+                  static_cast<unsigned>(NVVM::NVVMMemorySpace::Shared));
+    Value theirs = NVVM::MapaOp::create(builder, loc, shared, mine, rank);
     Value value = LLVM::LoadOp::create(builder, loc, wordType, theirs);
     value = unpacked(builder, loc, value, type);
     result = result ? combineWide(node, result, value) : value;

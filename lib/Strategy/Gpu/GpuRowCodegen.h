@@ -14,6 +14,11 @@
 
 namespace kernelbrain::strategy {
 
+/// How what is read gets to shared memory, to wait there for later sweeps,
+/// where vectors are not kept. Copies go on their own, without registers; where
+/// a row starts off a multiple of its vectors it is loaded all the same.
+enum class Staging { Never, Loaded, Copied };
+
 /// The decisions that knobs stand for.
 struct GpuRowOptions {
   int64_t lanes = 8;     ///< neighbouring columns that a thread takes at once
@@ -27,9 +32,7 @@ struct GpuRowOptions {
   /// Where vectors are not kept, a maximum and the sum of e^(x - maximum) in
   /// one sweep.
   bool online = true;
-  /// Where vectors are not kept, what is read waits in shared memory for later
-  /// sweeps.
-  bool stage = false;
+  Staging stage = Staging::Never;
   /// Elementwise sweeps go backwards over what the sweep before read last.
   bool backwards = false;
 

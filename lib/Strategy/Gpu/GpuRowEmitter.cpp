@@ -160,7 +160,8 @@ void GpuRowEmitter::emitFallback() {
   // One column at a time: its registers are lost to all other rows.
   GpuRowOptions plain = gpu;
   plain.lanes = plain.vectors = 1;
-  plain.online = plain.stage = false;
+  plain.online = false;
+  plain.stage = Staging::Never;
   emitIf(isLost, [&] {
     GpuRowEmitter exact(*fallback->program, fallback->plan, options, plain,
                         /*fallback=*/nullptr, kernel, module);
@@ -323,31 +324,6 @@ GpuRowEmitter::Values GpuRowEmitter::emitChunk(const Sweep &sweep, Slots &slots,
   }
   storeChunk(sweep, slots);
   return results;
-}
-
-void GpuRowEmitter::setUpStages() {
-  stages.clear();
-  isStaged.clear();
-  int64_t elements = vectorsPerThread(program, gpu) * gpu.threads * gpu.lanes;
-  for (const Node *node : stagedInputs(program, plan, gpu))
-    stages[node] =
-        launch.addWorkgroupAttribution(sharedType(elements, node->type), loc);
-}
-
-/// The value of a node in a slot. Inputs with a stage are read from there once
-/// they are in it; each thread reads what it has left itself.
-void GpuRowEmitter::evaluate(Node *node, GpuSlot &slot) {
-  Value stage = stages.lookup(node);
-  if (!stage) {
-    valueIn(node, slot, row);
-    return;
-  }
-  Value at = addIndex(mulIndex(slot.place, index(gpu.threads)), thread);
-  at = mulIndex(at, index(gpu.lanes));
-  if (isStaged.lookup(node))
-    slot.memo[node] = loadLanes(stage, at, node->type, lanes(), true);
-  else
-    storeLanes(valueIn(node, slot, row), stage, at, true);
 }
 
 void GpuRowEmitter::storeChunk(const Sweep &sweep, Slots &slots) {

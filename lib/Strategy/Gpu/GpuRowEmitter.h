@@ -31,9 +31,13 @@ private:
   Values emitRest(const Sweep &sweep, Value column, Value chunks,
                   Values accumulators);
   Values emitChunk(const Sweep &sweep, Slots &slots, Values accumulators);
-  void setUpStages();
-  void evaluate(Node *node, GpuSlot &slot);
   void storeChunk(const Sweep &sweep, Slots &slots);
+
+  // GpuRowStages.cpp
+  void setUpStages();
+  void copyToStages();
+  Value placeInStage(Value number);
+  void evaluate(Node *node, GpuSlot &slot);
 
   // GpuReductions.cpp
   Values initialAccumulators(const Sweep &sweep);

@@ -19,6 +19,18 @@ double kernelbrain::strategy::rowCount(const RowProgram &program) {
   return rows;
 }
 
+/// True if later sweeps find what they read in shared memory.
+static bool isStaged(const GpuRowVariant &variant) {
+  return !stagedInputs(*variant.programs.front(), variant.plan, variant.gpu)
+              .empty();
+}
+
+/// True if all of a row is on its way at once.
+static bool isAskedForAtOnce(const GpuRowVariant &variant) {
+  return keepsRows(*variant.programs.front(), variant.gpu) ||
+         (variant.gpu.stage == Staging::Copied && isStaged(variant));
+}
+
 /// Columns that a thread has at hand at once.
 static int64_t elementsAtOnce(const GpuRowVariant &variant) {
   int64_t vectors = variant.gpu.vectors;
@@ -28,13 +40,27 @@ static int64_t elementsAtOnce(const GpuRowVariant &variant) {
   return vectors * variant.gpu.lanes;
 }
 
-/// Bytes that one column of all programs reads.
+/// Bytes that one column of all programs reads; of what several of them read
+/// only once.
 static double columnBytes(const GpuRowVariant &variant) {
   double bytes = 0;
+  SmallVector<const Access *> known;
+  auto isKnown = [&](const Access &access) {
+    return llvm::any_of(known, [&](const Access *other) {
+      return access.argument == other->argument &&
+             access.offset == other->offset &&
+             access.strides == other->strides &&
+             access.dynamicStrides.empty() && other->dynamicStrides.empty();
+    });
+  };
   for (const auto &program : variant.programs)
-    for (const Node *node : program->live())
-      if (node->kind == Node::Kind::Input && program->variesAlongVectors(node))
-        bytes += elementBytes(node->type);
+    for (const Node *node : program->live()) {
+      if (node->kind != Node::Kind::Input ||
+          !program->variesAlongVectors(node) || isKnown(node->access))
+        continue;
+      known.push_back(&node->access);
+      bytes += elementBytes(node->type);
+    }
   return bytes;
 }
 
@@ -48,8 +74,10 @@ int64_t kernelbrain::strategy::gpuRegisters(const GpuRowVariant &variant) {
   });
   if (variant.plan.sweeps.size() > 1 || isReused)
     words = std::max(words, double(laneBytes(program)) / 4);
-  // Addresses and what a vector in work takes.
-  return 24 + static_cast<int64_t>(elements * words) + variant.gpu.lanes;
+  // Addresses and what a vector in work takes. From shared memory loops read
+  // few vectors ahead, whatever they may.
+  int64_t values = static_cast<int64_t>(elements * words) + variant.gpu.lanes;
+  return isStaged(variant) ? std::max<int64_t>(40, 16 + values) : 24 + values;
 }
 
 int64_t kernelbrain::strategy::residentBlocks(const GpuRowVariant &variant,
@@ -101,7 +129,7 @@ static double columnWork(const GpuRowVariant &variant) {
 static double readings(const GpuRowVariant &variant, const Target &target) {
   const RowProgram &program = *variant.programs.front();
   if (variant.plan.sweeps.size() < 2 || keepsRows(program, variant.gpu) ||
-      variant.gpu.stage)
+      isStaged(variant))
     return 1;
   double columns = program.reducedExtent().evaluate(program.dimHints);
   double atHand = columns * columnBytes(variant) * variant.gpu.rows *
@@ -114,17 +142,20 @@ static double readings(const GpuRowVariant &variant, const Target &target) {
 /// Seconds that one block takes by itself: a trip to memory for each chunk of a
 /// row, and exchanges, which wait for the slowest warp.
 static double blockSeconds(const GpuRowVariant &variant) {
-  constexpr double trip = 8e-7, step = 4e-8, wait = 2e-7, waitPerWarp = 2e-8;
+  constexpr double trip = 1e-9 * gpuTripNs;
+  constexpr double step = 4e-8, wait = 2e-7, waitPerWarp = 2e-8;
   constexpr double waitInCluster = 8e-7;
   if (variant.plan.sweeps.empty())
     return 2 * trip;
   const RowProgram &program = *variant.programs.front();
   const GpuRowOptions &gpu = variant.gpu;
-  double all = double(program.reducedExtent().evaluate(program.dimHints)) /
-               double(gpu.group() * gpu.lanes);
-  double chunks = std::max(1.0, std::ceil(all / double(gpu.vectors)));
+  double columns = double(program.reducedExtent().evaluate(program.dimHints));
+  double all = columns / double(gpu.group() * gpu.lanes);
+  double chunks = isAskedForAtOnce(variant)
+                      ? 1
+                      : std::max(1.0, std::ceil(all / double(gpu.vectors)));
   double sweeps = double(variant.plan.sweeps.size());
-  double passes = keepsRows(program, gpu) ? 1 : sweeps;
+  double passes = keepsRows(program, gpu) || isStaged(variant) ? 1 : sweeps;
   double warps = double(gpu.group()) / warpThreads;
   double exchange =
       step * std::log2(double(std::min(gpu.group(), warpThreads)));
@@ -135,6 +166,17 @@ static double blockSeconds(const GpuRowVariant &variant) {
   return trip * (chunks * passes + 1) + exchange * sweeps;
 }
 
+/// Seconds of a block's instructions, of which each quarter of a multiprocessor
+/// starts one a cycle.
+static double blockWork(const GpuRowVariant &variant, const Target &target) {
+  const RowProgram &program = *variant.programs.front();
+  const GpuRowOptions &gpu = variant.gpu;
+  double columns = double(program.reducedExtent().evaluate(program.dimHints));
+  double mine = std::max(columns / double(gpu.group()), double(gpu.lanes));
+  double warps = std::max(1.0, double(gpu.threads) / double(4 * warpThreads));
+  return columnWork(variant) * mine * warps / target.clockHz;
+}
+
 /// Seconds that the bytes take, given how many of them are on their way while
 /// threads do not wait for each other.
 static double memorySeconds(const GpuRowVariant &variant, const Target &target,
@@ -143,8 +185,13 @@ static double memorySeconds(const GpuRowVariant &variant, const Target &target,
   double needed = 8e-7 * target.dramBytesPerSecond / processors;
   double share = variant.plan.sweeps.size() > 1 ? 0.5 : 0.8;
   double threads = busyBlocks * double(variant.gpu.threads);
-  double onTheWay =
-      threads * double(elementsAtOnce(variant)) * columnBytes(variant) * share;
+  double elements = double(elementsAtOnce(variant));
+  if (isAskedForAtOnce(variant))
+    elements = std::max(
+        elements,
+        double(variant.gpu.lanes *
+               vectorsPerThread(*variant.programs.front(), variant.gpu)));
+  double onTheWay = threads * elements * columnBytes(variant) * share;
   // Few threads hide little of each other's latency.
   return bytes / target.dramBytesPerSecond * (1 + 0.1 * needed / onTheWay) *
          (1 + 2.0 * warpThreads / threads);
@@ -152,19 +199,24 @@ static double memorySeconds(const GpuRowVariant &variant, const Target &target,
 
 /// What the rest of the model does not see: on an H200, small blocks were some
 /// percent slower on all files, and without reductions so were blocks of other
-/// than 128 threads, or threads with other than two vectors. Clusters did not
+/// than 128 threads, or threads with other than two vectors, but with several
+/// inputs, as for rotations, one vector of each was better. Clusters did not
 /// pay but for rows that wait in shared memory.
 static double experience(const GpuRowVariant &variant) {
   double threads = std::log2(double(variant.gpu.threads) / 128);
   double vectors = std::log2(double(variant.gpu.vectors) / 2);
-  if (variant.plan.sweeps.empty())
-    return 1 + 0.02 * (std::abs(threads) + std::abs(vectors));
+  if (variant.plan.sweeps.empty()) {
+    double bytes =
+        double(variant.gpu.vectors * variant.gpu.lanes) * columnBytes(variant);
+    return 1 + 0.02 * (std::abs(threads) + std::abs(vectors)) +
+           0.04 * std::max(0.0, std::log2(bytes / 64));
+  }
   double rows = std::log2(double(variant.gpu.rows));
   // Code for the ends of shifted rows takes registers from all of them.
   const RowProgram &program = *variant.programs.front();
   bool isShifted = fittingLanes(program, variant.gpu.lanes) < variant.gpu.lanes;
   return 1 + 0.02 * std::max(0.0, -threads) + 0.005 * rows +
-         (variant.gpu.cluster > 1 && !variant.gpu.stage ? 0.3 : 0) +
+         (variant.gpu.cluster > 1 && !isStaged(variant) ? 0.3 : 0) +
          (isShifted ? 0.5 : 0);
 }
 
@@ -209,7 +261,14 @@ Estimate kernelbrain::strategy::estimateGpuRows(const GpuRowVariant &variant,
   double work = columnWork(variant) * rows * columns /
                 (processors * 128 * target.clockHz);
   double longest = std::max(memory, work) * std::min(idle, 4.0);
-  longest = std::max(longest, std::ceil(waves) * blockSeconds(variant));
+  // Beside a block alone on its multiprocessor nothing else moves bytes, and
+  // nothing hides the instructions of blocks that all start at once.
+  double block = blockSeconds(variant);
+  if (reduces && resident == 1)
+    block += memory * processors / blocks;
+  if (reduces && waves <= 1)
+    block += blockWork(variant, target);
+  longest = std::max(longest, std::ceil(waves) * block);
   longest = longest * experience(variant) + 0.1 * std::min(memory, work);
   estimate.timeNs = 1e9 * (longest + 1.5e-6);
   return estimate;

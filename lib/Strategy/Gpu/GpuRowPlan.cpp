@@ -88,7 +88,7 @@ RowPlan kernelbrain::strategy::planGpuRows(const RowProgram &program,
 std::vector<const Node *> kernelbrain::strategy::stagedInputs(
     const RowProgram &program, const RowPlan &plan, const GpuRowOptions &gpu) {
   std::vector<const Node *> result;
-  if (!gpu.stage || !program.reducedExtent().isStatic() ||
+  if (gpu.stage == Staging::Never || !program.reducedExtent().isStatic() ||
       keepsRows(program, gpu))
     return result;
   for (const Node *node : program.live()) {

@@ -129,8 +129,9 @@ void GpuSpaceBuilder::addGeometry() {
     return;
   add("backwards", {int64_t(0), int64_t(1)}, int64_t(1),
       "where rows do not stay, the last sweep starts with what was read last");
-  add("stage", {int64_t(0), int64_t(1)}, int64_t(0),
-      "where rows do not stay, they wait in shared memory for later sweeps",
+  add("stage", {int64_t(0), int64_t(1), int64_t(2)}, int64_t(0),
+      "where rows do not stay, they wait in shared memory for later sweeps: 1: "
+      "loaded, 2: copied there without registers",
       /*structural=*/true);
   add("online", {int64_t(0), int64_t(1)}, int64_t(1),
       "where rows do not stay, a maximum and its sum in one sweep",
@@ -205,19 +206,19 @@ void GpuSpaceBuilder::chooseGeometry() {
   std::vector<KnobValue> one{int64_t(1)};
   GpuRowVariant variant(kernel, best);
   auto consider = [&](int64_t threads, int64_t vectors, int64_t side,
-                      int64_t cluster, bool stage, int64_t lanes) {
+                      int64_t cluster, int64_t stage, int64_t lanes) {
     recipe.knobs["lanes"] = variant.gpu.lanes = lanes;
     recipe.knobs["threads"] = variant.gpu.threads = threads;
     recipe.knobs["vectors"] = variant.gpu.vectors = vectors;
     variant.gpu.rows = side;
     variant.gpu.cluster = cluster;
-    variant.gpu.stage = stage;
+    variant.gpu.stage = static_cast<Staging>(stage);
     if (rows)
       recipe.knobs["rows"] = side;
     if (clusters)
       recipe.knobs["cluster"] = cluster;
     if (stages)
-      recipe.knobs["stage"] = int64_t(stage);
+      recipe.knobs["stage"] = stage;
     if (!space.violation(recipe).empty())
       return;
     if (kernel.reduces)
@@ -239,11 +240,12 @@ void GpuSpaceBuilder::chooseGeometry() {
         for (const KnobValue &cluster : clusters ? clusters->values : one)
           for (int64_t lanes : widths) {
             consider(number(threads), number(vectors), number(side),
-                     number(cluster), /*stage=*/false, lanes);
+                     number(cluster), /*stage=*/0, lanes);
             // Shared by a cluster, long rows fit into shared memory.
-            if (stages && number(cluster) > 1)
-              consider(number(threads), number(vectors), number(side),
-                       number(cluster), /*stage=*/true, lanes);
+            for (int64_t stage = 1; stage <= 2; ++stage)
+              if (stages && number(cluster) > 1)
+                consider(number(threads), number(vectors), number(side),
+                         number(cluster), stage, lanes);
           }
   for (Knob &decided : space.knobs)
     decided.otherwise = best.knobs[decided.name];

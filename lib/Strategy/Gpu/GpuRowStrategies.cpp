@@ -121,7 +121,7 @@ GpuRowVariant::GpuRowVariant(const GpuRowKernel &kernel, const Recipe &recipe) {
   gpu.exactExp = textKnob(recipe, "exp") == "exact";
   gpu.fastMath = integerKnob(recipe, "fast_math", 0);
   gpu.online = integerKnob(recipe, "online", 0);
-  gpu.stage = integerKnob(recipe, "stage", 0);
+  gpu.stage = static_cast<Staging>(integerKnob(recipe, "stage", 0));
   gpu.backwards = integerKnob(recipe, "backwards", 0);
   for (const auto &program : kernel.programs)
     programs.push_back(replacePlaces(rewriteProgram(*program, rewrites),

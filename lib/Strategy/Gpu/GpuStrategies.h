@@ -25,6 +25,8 @@ double gpuTransferNs(const Target &target, const GpuShape &shape, double bytes);
 std::string gpuRejection(const Target &target, const GpuShape &shape);
 /// What one launch more costs.
 constexpr double gpuLaunchNs = 2500;
+/// From asking for memory to having it.
+constexpr double gpuTripNs = 800;
 
 /// The knob "math": functions of the hardware, or exact ones. Only if the
 /// program has some.

@@ -30,6 +30,7 @@ private:
   void placeAnywhere(Value unit, Value perRow, ArrayRef<Value> extents);
   void evaluate();
   void writeResults();
+  void writeEnds(Launch &launch);
   Extent rowCount() const;
   /// Vectors that a block takes.
   int64_t share() const { return gpu.threads * gpu.vectors; }
@@ -51,12 +52,12 @@ Extent GpuElementwiseEmitter::rowCount() const {
 
 bool GpuElementwiseEmitter::hasWholeBlocks() const {
   const Extent &columns = program.columns();
-  return !isShifted && columns.isStatic() &&
+  return !isPeeled && columns.isStatic() &&
          columns.factor % (gpu.lanes * share()) == 0;
 }
 
 void GpuElementwiseEmitter::emitNest(bool) {
-  setUpShifts();
+  setUpPeeling();
   Value all = mulIndex(extentValue(rowCount()), vectorsOfRow());
   int64_t bytes = gpu.lanes * elementSizes(program).widest;
   emitLaunch({divideUp(all, share())}, {gpu.threads}, {}, bytes,
@@ -85,6 +86,31 @@ void GpuElementwiseEmitter::emitBlock(Launch &launch) {
                                      builder.getInsertionPoint());
     other->writeResults();
   }
+  if (isPeeled)
+    writeEnds(launch);
+}
+
+/// All ends of all rows, a thread each.
+void GpuElementwiseEmitter::writeEnds(Launch &launch) {
+  Values extents;
+  for (unsigned axis = 0; axis < program.numRowAxes; ++axis)
+    extents.push_back(extentValue(program.axes[axis]));
+  Value threads = index(gpu.threads), ends = index(endsOfRow());
+  Value first = addIndex(mulIndex(launch.block[0], threads), launch.thread[0]);
+  Value step = mulIndex(launch.op.getGridSize().x, threads);
+  auto loop = scf::ForOp::create(builder, loc, first,
+                                 mulIndex(extentValue(rowCount()), ends), step);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value at = loop.getInductionVar();
+  Value number = arith::DivUIOp::create(builder, loc, at, ends);
+  slots.clear();
+  rows.clear();
+  rows.push_back(makeRow(digits(number, extents)));
+  slots.push_back(
+      makeEnd(0, arith::RemUIOp::create(builder, loc, at, ends), rows.back()));
+  evaluate();
+  writeResults();
 }
 
 /// The same places in another program on equal axes.
@@ -132,7 +158,7 @@ void GpuElementwiseEmitter::placeAnywhere(Value unit, Value perRow,
                                           ArrayRef<Value> extents) {
   const Extent &columns = program.columns();
   Extent count = rowCount();
-  bool isEven = !isShifted && columns.isStatic() && count.isStatic() &&
+  bool isEven = !isPeeled && columns.isStatic() && count.isStatic() &&
                 columns.factor / gpu.lanes * count.factor % share() == 0;
   Value exists;
   if (!isEven) {
@@ -143,15 +169,12 @@ void GpuElementwiseEmitter::placeAnywhere(Value unit, Value perRow,
   unit = arith::RemUIOp::create(builder, loc, unit, perRow);
   rows.push_back(makeRow(digits(number, extents)));
   GpuSlot slot = makeSlot(slots.size(), mulIndex(unit, index(gpu.lanes)),
-                          isShifted, rows.back());
+                          isPeeled, rows.back());
   if (exists) {
     slot.mask =
         slot.mask
             ? arith::AndIOp::create(builder, loc, slot.mask, exists).getResult()
             : exists;
-    if (slot.lanesExist)
-      slot.lanesExist = arith::AndIOp::create(builder, loc, slot.lanesExist,
-                                              broadcast(exists, gpu.lanes));
   }
   slots.push_back(slot);
 }

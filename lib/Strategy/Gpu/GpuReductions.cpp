@@ -53,22 +53,35 @@ GpuRowEmitter::Values GpuRowEmitter::initialAccumulators(const Sweep &sweep) {
   return result;
 }
 
-/// The slots' elements combined, lane by lane.
+/// The slots' elements combined, lane by lane; single columns in the first
+/// lane.
 Value GpuRowEmitter::partial(Node *node, Slots &slots) {
-  Values values;
-  Type type = typeFor(accumulatorType(node), lanes());
+  Values vectors, ends;
+  Type wide = accumulatorType(node);
   for (GpuSlot &slot : slots) {
     Value value = valueIn(node->operands[0], slot, row);
+    Type type = typeFor(wide, slot.lanes);
     if (value.getType() != type)
       value = arith::ExtFOp::create(builder, loc, type, value);
-    values.push_back(masked(value, wideNeutral(node), slot));
+    (slot.lanes == lanes() ? vectors : ends)
+        .push_back(masked(value, wideNeutral(node), slot));
   }
-  while (values.size() > 1)
-    for (size_t pair = 0; pair + 1 < values.size(); ++pair) {
-      values[pair] = combineWide(node, values[pair], values[pair + 1]);
-      values.erase(values.begin() + pair + 1);
-    }
-  return values.front();
+  auto fold = [&](Values &values) {
+    while (values.size() > 1)
+      for (size_t pair = 0; pair + 1 < values.size(); ++pair) {
+        values[pair] = combineWide(node, values[pair], values[pair + 1]);
+        values.erase(values.begin() + pair + 1);
+      }
+  };
+  fold(vectors);
+  fold(ends);
+  Value sum =
+      vectors.empty() ? constant(wideNeutral(node), lanes()) : vectors.front();
+  if (ends.empty())
+    return sum;
+  Value first = vector::ExtractOp::create(builder, loc, sum, int64_t(0));
+  return vector::InsertOp::create(
+      builder, loc, combineWide(node, first, ends.front()), sum, int64_t(0));
 }
 
 Value GpuRowEmitter::accumulate(Node *node, Slots &slots, Value old) {

@@ -66,7 +66,7 @@ void GpuRowEmitter::emitBlock(Launch &at) {
     number = arith::DivUIOp::create(builder, loc, number, size);
     lane = addIndex(mulIndex(rank, index(gpu.threads)), thread);
   }
-  setUpShifts();
+  setUpPeeling();
   row = makeRow(digits(number, extents));
   kept.clear();
   emitRow();
@@ -208,8 +208,9 @@ GpuRowEmitter::Slots GpuRowEmitter::slotsAt(Value column, int64_t first,
   Slots slots;
   int64_t step = gpu.group() * gpu.lanes;
   for (int64_t number = first; number < first + count; ++number) {
-    bool isEdge = (isShifted && number == 0) ||
-                  (number + 1) * step > program.reducedExtent().factor;
+    // A peeled row may have fewer vectors than another one.
+    bool isEdge = (number + 1) * step + (isPeeled ? gpu.lanes - 1 : 0) >
+                  program.reducedExtent().factor;
     slots.push_back(makeSlot(
         slots.size(), addIndex(column, index(number * step)), isEdge, row));
     slots.back().place = index(number);
@@ -217,38 +218,37 @@ GpuRowEmitter::Slots GpuRowEmitter::slotsAt(Value column, int64_t first,
   return slots;
 }
 
+/// The thread's share of the columns at the ends of the row.
+void GpuRowEmitter::addEnds(Slots &slots) {
+  for (int64_t first = 0; first < endsOfRow(); first += gpu.group())
+    slots.push_back(makeEnd(slots.size(), addIndex(lane, index(first)), row));
+}
+
 GpuRowEmitter::Values GpuRowEmitter::emitVectors(const Sweep &sweep,
                                                  Values accumulators) {
   Value column = mulIndex(lane, index(gpu.lanes));
   if (!keepsRows(program, gpu))
     return emitChunks(sweep, column, accumulators);
-  if (kept.empty())
+  if (kept.empty()) {
     kept = slotsAt(column, 0, vectorsPerThread(program, gpu));
+    addEnds(kept);
+  }
   return emitChunk(sweep, kept, accumulators);
 }
 
-/// A loop over chunks that exist as a whole. Before it the first vectors, where
-/// rows are shifted, and behind it what is left.
+/// A loop over chunks that exist as a whole, and behind it what is left.
 GpuRowEmitter::Values GpuRowEmitter::emitChunks(const Sweep &sweep,
                                                 Value column,
                                                 Values accumulators) {
   int64_t step = gpu.group() * gpu.lanes;
   Value columns = extentValue(program.reducedExtent());
-  // Chunks start behind the first vectors of shifted rows.
-  Value inner = columns;
-  if (isShifted) {
-    inner = arith::SubIOp::create(
+  if (isPeeled)
+    columns = arith::SubIOp::create(
         builder, loc,
-        arith::MaxUIOp::create(builder, loc, columns, index(step)),
-        index(step));
-    Slots first;
-    first.push_back(makeSlot(0, column, /*isPartial=*/true, row));
-    first.back().place = index(0);
-    accumulators = emitChunk(sweep, first, accumulators);
-    column = addIndex(column, index(step));
-  }
+        arith::MaxUIOp::create(builder, loc, columns, index(gpu.lanes - 1)),
+        index(gpu.lanes - 1));
   Value chunks =
-      arith::DivUIOp::create(builder, loc, inner, index(step * gpu.vectors));
+      arith::DivUIOp::create(builder, loc, columns, index(step * gpu.vectors));
   // A number that the optimizer does not know keeps it from unrolling loops:
   // registers for rows that hardly ever come are lost to all others.
   if (isRare)
@@ -264,8 +264,7 @@ GpuRowEmitter::Values GpuRowEmitter::emitChunks(const Sweep &sweep,
               index(1));
         Value base = addIndex(mulIndex(at, index(step * gpu.vectors)), column);
         Slots slots;
-        Value place = addIndex(mulIndex(at, index(gpu.vectors)),
-                               index(isShifted ? 1 : 0));
+        Value place = mulIndex(at, index(gpu.vectors));
         for (int64_t number = 0; number < gpu.vectors; ++number) {
           slots.push_back(makeSlot(number, addIndex(base, index(number * step)),
                                    /*isPartial=*/false, row));
@@ -284,19 +283,25 @@ GpuRowEmitter::Values GpuRowEmitter::emitRest(const Sweep &sweep, Value column,
   int64_t step = gpu.group() * gpu.lanes;
   const Extent columns = program.reducedExtent();
   if (columns.isStatic()) {
-    int64_t all = vectorsPerThread(program, gpu), first = isShifted;
-    int64_t inner = std::max<int64_t>(columns.factor - first * step, 0);
-    int64_t done = first + inner / (step * gpu.vectors) * gpu.vectors;
-    Slots slots = slotsAt(mulIndex(lane, index(gpu.lanes)), done, all - done);
+    int64_t whole =
+        std::max<int64_t>(columns.factor - (isPeeled ? gpu.lanes - 1 : 0), 0);
+    int64_t done = whole / (step * gpu.vectors) * gpu.vectors;
+    Slots slots = slotsAt(mulIndex(lane, index(gpu.lanes)), done,
+                          vectorsPerThread(program, gpu) - done);
+    addEnds(slots);
     return slots.empty() ? accumulators : emitChunk(sweep, slots, accumulators);
   }
   Value from = addIndex(column, mulIndex(chunks, index(step * gpu.vectors)));
   Value end = mulIndex(vectorsOfRow(), index(gpu.lanes));
-  return emitLoop(from, end, step, accumulators, [&](Value at, ValueRange old) {
-    Slots slots;
-    slots.push_back(makeSlot(0, at, /*isPartial=*/true, row));
-    return emitChunk(sweep, slots, Values(old));
-  });
+  accumulators =
+      emitLoop(from, end, step, accumulators, [&](Value at, ValueRange old) {
+        Slots slots;
+        slots.push_back(makeSlot(0, at, /*isPartial=*/true, row));
+        return emitChunk(sweep, slots, Values(old));
+      });
+  Slots ends;
+  addEnds(ends);
+  return ends.empty() ? accumulators : emitChunk(sweep, ends, accumulators);
 }
 
 GpuRowEmitter::Values GpuRowEmitter::emitChunk(const Sweep &sweep, Slots &slots,

@@ -26,6 +26,7 @@ private:
   void emitSweep(const Sweep &sweep);
   void prepare(const Sweep &sweep);
   Slots slotsAt(Value column, int64_t first, int64_t count);
+  void addEnds(Slots &slots);
   Values emitVectors(const Sweep &sweep, Values accumulators);
   Values emitChunks(const Sweep &sweep, Value column, Values accumulators);
   Values emitRest(const Sweep &sweep, Value column, Value chunks,

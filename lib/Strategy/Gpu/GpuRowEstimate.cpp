@@ -212,12 +212,22 @@ static double experience(const GpuRowVariant &variant) {
            0.04 * std::max(0.0, std::log2(bytes / 64));
   }
   double rows = std::log2(double(variant.gpu.rows));
-  // Code for the ends of shifted rows takes registers from all of them.
+  // The ends of rows take registers and instructions. Vectors of what lies in
+  // another way than the results are read one by one, far from each other.
   const RowProgram &program = *variant.programs.front();
-  bool isShifted = fittingLanes(program, variant.gpu.lanes) < variant.gpu.lanes;
+  int64_t lanes = variant.gpu.lanes;
+  bool isPeeled = fittingLanes(program, lanes) < lanes;
+  bool isScattered =
+      isPeeled && llvm::any_of(program.live(), [&](const Node *node) {
+        return node->kind == Node::Kind::Input &&
+               program.variesAlongVectors(node) &&
+               !liesAsLeader(program, node->access, lanes);
+      });
   return 1 + 0.02 * std::max(0.0, -threads) + 0.005 * rows +
          (variant.gpu.cluster > 1 && !isStaged(variant) ? 0.3 : 0) +
-         (isShifted ? 0.5 : 0);
+         (isScattered ? 1.0
+          : isPeeled  ? 0.05
+                      : 0);
 }
 
 Estimate kernelbrain::strategy::estimateGpuRows(const GpuRowVariant &variant,

@@ -40,10 +40,11 @@ int64_t kernelbrain::strategy::vectorsPerThread(const RowProgram &program,
   const Extent columns = program.reducedExtent();
   if (!columns.isStatic())
     return 0;
-  // A row that starts anywhere may have columns in one vector more.
-  bool isShifted = fittingLanes(program, gpu.lanes) < gpu.lanes;
-  int64_t most = columns.factor + (isShifted ? gpu.lanes - 1 : 0);
-  return llvm::divideCeil(most, gpu.group() * gpu.lanes);
+  // The ends of rows that start anywhere are in none.
+  bool isPeeled = fittingLanes(program, gpu.lanes) < gpu.lanes;
+  int64_t vectors = isPeeled ? std::max<int64_t>(columns.factor / gpu.lanes, 1)
+                             : llvm::divideCeil(columns.factor, gpu.lanes);
+  return llvm::divideCeil(vectors, gpu.group());
 }
 
 bool kernelbrain::strategy::keepsRows(const RowProgram &program,

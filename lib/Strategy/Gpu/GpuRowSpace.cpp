@@ -82,8 +82,10 @@ void GpuSpaceBuilder::addGeometry() {
   for (int64_t count = 1; count <= 16; count *= 2)
     vectors.push_back(count);
   int64_t widest = widestLanes(kernel);
-  for (int64_t count = std::max<int64_t>(widest / 2, 2); count <= widest;
-       count *= 2)
+  // Rows that start anywhere may be better off with short ones.
+  bool isPeeled = fittingLanes(program, widest) < widest;
+  for (int64_t count = isPeeled ? 2 : std::max<int64_t>(widest / 2, 2);
+       count <= widest; count *= 2)
     lanes.push_back(count);
   add("threads", threads, int64_t(256), "of a block", /*structural=*/true);
   add("lanes", lanes, widest, "neighbouring columns that a thread takes");

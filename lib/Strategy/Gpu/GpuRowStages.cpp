@@ -14,7 +14,7 @@ void GpuRowEmitter::setUpStages() {
   for (const Node *node : stagedInputs(program, plan, gpu))
     stages[node] =
         launch.addWorkgroupAttribution(sharedType(elements, node->type), loc);
-  if (gpu.stage == Staging::Copied && isAligned && !isShifted)
+  if (gpu.stage == Staging::Copied && isAligned && !isPeeled)
     copyToStages();
 }
 
@@ -69,13 +69,13 @@ GpuRowEmitter::Value GpuRowEmitter::placeInStage(Value number) {
 /// they are in it; each thread reads what it has left itself.
 void GpuRowEmitter::evaluate(Node *node, GpuSlot &slot) {
   Value stage = stages.lookup(node);
-  if (!stage) {
+  if (!stage || !slot.place) {
     valueIn(node, slot, row);
     return;
   }
   Value at = placeInStage(slot.place);
   if (isStaged.lookup(node))
-    slot.memo[node] = loadLanes(stage, at, node->type, lanes(), true);
+    slot.memo[node] = loadLanes(stage, at, node->type, slot.lanes, true);
   else
     storeLanes(valueIn(node, slot, row), stage, at, true);
 }

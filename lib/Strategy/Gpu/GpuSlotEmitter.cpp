@@ -74,49 +74,56 @@ const Access *kernelbrain::strategy::leadingAccess(const RowProgram &program) {
   return nullptr;
 }
 
-void GpuSlotEmitter::setUpShifts() {
-  isShifted = gpu.lanes > 1 && fittingLanes(program, gpu.lanes) < gpu.lanes;
+void GpuSlotEmitter::setUpPeeling() {
+  isPeeled = gpu.lanes > 1 && fittingLanes(program, gpu.lanes) < gpu.lanes;
 }
 
 GpuSlotEmitter::Row GpuSlotEmitter::makeRow(Values coordinates) {
   Row row;
   row.coordinates = std::move(coordinates);
-  if (isShifted)
-    row.shift = arith::RemUIOp::create(
-        builder, loc, rowOffset(*leadingAccess(program), {}, row),
-        index(gpu.lanes));
+  if (!isPeeled)
+    return row;
+  Value first = rowOffset(*leadingAccess(program), {}, row);
+  Value beyond = arith::RemUIOp::create(builder, loc, first, index(gpu.lanes));
+  beyond = arith::SubIOp::create(builder, loc, index(gpu.lanes), beyond);
+  row.head =
+      minIndex(arith::RemUIOp::create(builder, loc, beyond, index(gpu.lanes)),
+               extentValue(program.reducedExtent()));
   return row;
 }
 
 Value GpuSlotEmitter::vectorsOfRow() {
   Value columns = extentValue(program.reducedExtent());
-  if (isShifted)
-    columns = addIndex(columns, index(gpu.lanes - 1));
-  return divideUp(columns, gpu.lanes);
+  if (!isPeeled)
+    return divideUp(columns, gpu.lanes);
+  Value most = arith::DivUIOp::create(builder, loc, columns, index(gpu.lanes));
+  return arith::MaxUIOp::create(builder, loc, most, index(1));
 }
 
 static bool isMultiple(const Extent &stride, int64_t lanes) {
   return stride.factor % lanes == 0;
 }
 
+bool kernelbrain::strategy::liesAsLeader(const RowProgram &program,
+                                         const Access &access, int64_t lanes) {
+  const Access &leader = *leadingAccess(program);
+  bool result = (access.offset - leader.offset) % lanes == 0;
+  for (const Extent &stride : access.dynamicStrides)
+    result &= isMultiple(stride, lanes);
+  for (auto [stride, other] : llvm::zip(access.strides, leader.strides)) {
+    bool bothFit = isMultiple(stride, lanes) && isMultiple(other, lanes);
+    bool isSame = stride.isStatic() && other.isStatic() &&
+                  (stride.factor - other.factor) % lanes == 0;
+    result &= bothFit || isSame || stride == other;
+  }
+  return result;
+}
+
 /// True if vectors of the access lie on multiples of their size.
 bool GpuSlotEmitter::isVectorAccess(const Access &access) const {
   if (!isAligned || gpu.lanes == 1)
     return false;
-  if (!isShifted)
-    return true;
-  const Access &leader = *leadingAccess(program);
-  bool result = (access.offset - leader.offset) % gpu.lanes == 0;
-  for (const Extent &stride : access.dynamicStrides)
-    result &= isMultiple(stride, gpu.lanes);
-  for (auto [stride, other] : llvm::zip(access.strides, leader.strides)) {
-    bool bothFit =
-        isMultiple(stride, gpu.lanes) && isMultiple(other, gpu.lanes);
-    bool isSame = stride.isStatic() && other.isStatic() &&
-                  (stride.factor - other.factor) % gpu.lanes == 0;
-    result &= bothFit || isSame || stride == other;
-  }
-  return result;
+  return !isPeeled || liesAsLeader(program, access, gpu.lanes);
 }
 
 GpuSlotEmitter::GpuSlot GpuSlotEmitter::makeSlot(unsigned number, Value column,
@@ -130,74 +137,64 @@ GpuSlotEmitter::GpuSlot GpuSlotEmitter::makeSlot(unsigned number, Value column,
       extents.push_back(extentValue(axis));
     slot.along = digits(column, extents);
   }
-  if (!isPartial)
-    return slot;
   Value columns = extentValue(program.reducedExtent());
-  if (!isShifted) {
-    slot.mask = less(column, columns);
-    return slot;
+  if (isPeeled) {
+    columns = arith::SubIOp::create(builder, loc, columns, row.head);
+    column = addIndex(column, index(gpu.lanes - 1));
+    slot.column = addIndex(row.head, slot.column);
   }
-  // The first column may lie before the row.
-  Value first = arith::SubIOp::create(builder, loc, column, row.shift);
-  Value end = arith::AddIOp::create(builder, loc, first, index(gpu.lanes));
-  auto compare = [&](arith::CmpIPredicate predicate, Value a, Value b) {
-    return arith::CmpIOp::create(builder, loc, predicate, a, b).getResult();
-  };
-  slot.mask = arith::AndIOp::create(
-      builder, loc, compare(arith::CmpIPredicate::sge, first, index(0)),
-      compare(arith::CmpIPredicate::sle, end, columns));
-  // Without a sign, columns before the row are far beyond it.
-  slot.lanesExist = compare(arith::CmpIPredicate::ult, columnsOf(slot, row),
-                            broadcast(columns, gpu.lanes));
+  if (isPartial)
+    slot.mask = less(column, columns);
   return slot;
 }
 
-/// The columns of the lanes.
-Value GpuSlotEmitter::columnsOf(const GpuSlot &slot, const Row &row) {
-  Value column = slot.column;
-  if (row.shift)
-    column = arith::SubIOp::create(builder, loc, column, row.shift);
-  return ascending(column);
+/// Columns before the first vector, then those behind the last.
+GpuSlotEmitter::GpuSlot GpuSlotEmitter::makeEnd(unsigned number, Value place,
+                                                const Row &row) {
+  Value columns = extentValue(program.reducedExtent());
+  Value inner = arith::SubIOp::create(builder, loc, columns, row.head);
+  Value rest = arith::RemUIOp::create(builder, loc, inner, index(gpu.lanes));
+  inner = arith::SubIOp::create(builder, loc, inner, rest);
+  Value column = arith::SelectOp::create(builder, loc, less(place, row.head),
+                                         place, addIndex(place, inner));
+  GpuSlot slot(/*lanes=*/0, number, column);
+  slot.mask = less(column, columns);
+  return slot;
 }
 
 /// The numbers from `first` on, one a lane.
-Value GpuSlotEmitter::ascending(Value first) {
-  if (!lanes())
+Value GpuSlotEmitter::ascending(Value first, int64_t lanes) {
+  if (!lanes)
     return first;
   SmallVector<Attribute> steps;
-  for (int64_t lane = 0; lane < lanes(); ++lane)
+  for (int64_t lane = 0; lane < lanes; ++lane)
     steps.push_back(builder.getIndexAttr(lane));
   Value step = arith::ConstantOp::create(
       builder, loc,
       DenseElementsAttr::get(
-          cast<VectorType>(typeFor(builder.getIndexType(), lanes())), steps));
-  return arith::AddIOp::create(builder, loc, broadcast(first, lanes()), step);
+          cast<VectorType>(typeFor(builder.getIndexType(), lanes)), steps));
+  return arith::AddIOp::create(builder, loc, broadcast(first, lanes), step);
 }
 
 /// The coordinates of the lanes along one of the axes of columns.
-Value GpuSlotEmitter::coordinateOf(unsigned axis, const GpuSlot &slot,
-                                   const Row &row) {
+Value GpuSlotEmitter::coordinateOf(unsigned axis, const GpuSlot &slot) {
   if (!isFolded(program))
-    return columnsOf(slot, row);
+    return ascending(slot.column, slot.lanes);
   Value first = slot.along[axis - program.numRowAxes];
-  return axis == program.vectorAxis ? ascending(first)
-                                    : broadcast(first, lanes());
+  return axis == program.vectorAxis ? ascending(first, slot.lanes)
+                                    : broadcast(first, slot.lanes);
 }
 
 /// Where the slot is in memory, given where the row's first column is.
 Value GpuSlotEmitter::placeIn(const Access &access, Value offset,
-                              const GpuSlot &slot, const Row &row) {
-  if (access.strides.back().isZero()) {
-    auto strides = ArrayRef(access.strides).drop_front(program.numRowAxes);
-    for (auto [at, stride] : llvm::zip(slot.along, strides))
-      if (!stride.isZero())
-        offset = addIndex(offset, mulIndex(at, extentValue(stride)));
-    return offset;
-  }
-  if (!row.shift)
+                              const GpuSlot &slot) {
+  if (!access.strides.back().isZero())
     return addIndex(offset, slot.column);
-  offset = arith::SubIOp::create(builder, loc, offset, row.shift);
-  return arith::AddIOp::create(builder, loc, offset, slot.column);
+  auto strides = ArrayRef(access.strides).drop_front(program.numRowAxes);
+  for (auto [at, stride] : llvm::zip(slot.along, strides))
+    if (!stride.isZero())
+      offset = addIndex(offset, mulIndex(at, extentValue(stride)));
+  return offset;
 }
 
 //===----------------------------------------------------------------------===//
@@ -207,8 +204,8 @@ Value GpuSlotEmitter::placeIn(const Access &access, Value offset,
 Value GpuSlotEmitter::valueIn(Node *node, GpuSlot &slot, Row &row) {
   if (!program.variesAlongColumns(node)) {
     bool isConstant = node->kind == Node::Kind::Constant;
-    return isConstant ? constant(node->value, lanes())
-                      : broadcast(rowValue(node, row), lanes());
+    return isConstant ? constant(node->value, slot.lanes)
+                      : broadcast(rowValue(node, row), slot.lanes);
   }
   if (Value known = slot.memo.lookup(node))
     return known;
@@ -217,93 +214,69 @@ Value GpuSlotEmitter::valueIn(Node *node, GpuSlot &slot, Row &row) {
     Values operands;
     for (Node *operand : node->operands)
       operands.push_back(valueIn(operand, slot, row));
-    result = emitOp(*node, operands, lanes());
+    result = emitOp(*node, operands, slot.lanes);
   } else {
-    result = node->kind == Node::Kind::Input
-                 ? loadSlot(node, slot, row)
-                 : coordinateOf(node->axis, slot, row);
+    result = node->kind == Node::Kind::Input ? loadSlot(node, slot, row)
+                                             : coordinateOf(node->axis, slot);
   }
   return slot.memo[node] = result;
 }
 
-/// What does not exist is read from the row's first column.
+/// What does not exist is read from where something does, or not at all if rows
+/// may be shorter than that.
 Value GpuSlotEmitter::loadSlot(Node *node, GpuSlot &slot, Row &row) {
   Value &offset = row.offsets[node];
   if (!offset)
     offset = rowOffset(node->access, node->operands, row);
   Value memref = flat[node->access.argument];
   bool isVector = isVectorAccess(node->access);
-  Value place = placeIn(node->access, offset, slot, row);
-  if (!slot.lanesExist) {
-    if (slot.mask)
-      place = arith::SelectOp::create(builder, loc, slot.mask, place, offset);
-    // The same in all lanes of a vector.
-    if (!program.variesAlongVectors(node))
-      return broadcast(loadLanes(memref, place, node->type, 0, isVector),
-                       lanes());
-    return loadLanes(memref, place, node->type, lanes(), isVector);
-  }
-  auto loadEach = [&]() -> Value {
-    Values values;
-    for (int64_t lane = 0; lane < gpu.lanes; ++lane) {
-      Value exists =
-          vector::ExtractOp::create(builder, loc, slot.lanesExist, lane);
-      Value at = arith::AddIOp::create(builder, loc, place, index(lane));
-      at = arith::SelectOp::create(builder, loc, exists, at, offset);
-      values.push_back(memref::LoadOp::create(builder, loc, memref, at));
-    }
-    return fromLanes(values, node->type);
+  auto load = [&](Value place) {
+    // One number may be the same in all lanes.
+    bool isWide = program.variesAlongVectors(node);
+    Value value =
+        loadLanes(memref, place, node->type, isWide ? slot.lanes : 0, isVector);
+    return isWide ? value : broadcast(value, slot.lanes);
   };
-  if (!isVector)
-    return loadEach();
+  Value place = placeIn(node->access, offset, slot);
+  if (!slot.mask)
+    return load(place);
+  const Extent columns = program.reducedExtent();
+  bool isLong = columns.isStatic() && columns.factor >= 2 * gpu.lanes;
+  if (!isPeeled || isLong) {
+    bool hasHead = isPeeled && slot.lanes;
+    Value other = hasHead ? addIndex(offset, row.head) : offset;
+    return load(arith::SelectOp::create(builder, loc, slot.mask, place, other));
+  }
   auto choice = scf::IfOp::create(
-      builder, loc, TypeRange(typeFor(node->type, gpu.lanes)), slot.mask,
+      builder, loc, TypeRange(typeFor(node->type, slot.lanes)), slot.mask,
       /*withElseRegion=*/true);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(choice.thenBlock());
-  scf::YieldOp::create(builder, loc,
-                       loadLanes(memref, place, node->type, gpu.lanes, true));
+  scf::YieldOp::create(builder, loc, load(place));
   builder.setInsertionPointToStart(choice.elseBlock());
-  scf::YieldOp::create(builder, loc, loadEach());
+  scf::YieldOp::create(
+      builder, loc,
+      constant(cast<TypedAttr>(builder.getZeroAttr(node->type)), slot.lanes));
   return choice.getResult(0);
 }
 
 Value GpuSlotEmitter::masked(Value value, TypedAttr otherwise,
                              const GpuSlot &slot) {
-  Value mask = slot.lanesExist ? slot.lanesExist : slot.mask;
-  if (!mask)
+  if (!slot.mask)
     return value;
-  return arith::SelectOp::create(builder, loc, mask, value,
-                                 constant(otherwise, lanes()));
+  return arith::SelectOp::create(builder, loc, slot.mask, value,
+                                 constant(otherwise, slot.lanes));
 }
 
 void GpuSlotEmitter::storeOutput(const Output &output, GpuSlot &slot,
                                  Row &row) {
   Value value = valueIn(output.node, slot, row);
   Value memref = flat[output.access.argument];
-  Value place =
-      placeIn(output.access, rowOffset(output.access, {}, row), slot, row);
-  bool isVector = isVectorAccess(output.access);
-  auto storeAll = [&] { storeLanes(value, memref, place, isVector); };
-  if (!slot.mask)
-    return storeAll();
-  if (!slot.lanesExist)
-    return emitIf(slot.mask, storeAll);
-  auto choice = scf::IfOp::create(builder, loc, slot.mask,
-                                  /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(builder);
-  builder.setInsertionPointToStart(choice.thenBlock());
-  storeAll();
-  builder.setInsertionPointToStart(choice.elseBlock());
-  for (auto [lane, element] : llvm::enumerate(lanesOf(value))) {
-    Value exists =
-        vector::ExtractOp::create(builder, loc, slot.lanesExist, lane);
-    emitIf(exists, [&, lane = int64_t(lane), element = element] {
-      memref::StoreOp::create(
-          builder, loc, element, memref,
-          arith::AddIOp::create(builder, loc, place, index(lane)).getResult());
-    });
-  }
+  Value place = placeIn(output.access, rowOffset(output.access, {}, row), slot);
+  auto storeAll = [&] {
+    storeLanes(value, memref, place, isVectorAccess(output.access));
+  };
+  slot.mask ? emitIf(slot.mask, storeAll) : storeAll();
 }
 
 Value GpuSlotEmitter::minIndex(Value a, Value b) {

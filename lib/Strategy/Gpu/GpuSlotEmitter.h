@@ -23,30 +23,34 @@ protected:
   struct Row {
     Values coordinates; ///< one a row axis
     Memo values, offsets;
-    /// Where rows start anywhere: how far the vectors of this one are shifted
-    /// to the left, so that they lie on multiples of their size.
-    Value shift;
+    /// Where rows start anywhere: columns before the first vector, so that
+    /// vectors lie on multiples of their size.
+    Value head;
   };
-  /// A vector of columns. Its column does not count the row's shift, and its
-  /// mask is one truth value: whether all of it exists.
+  /// A vector of columns, or one column. Its mask is one truth value: whether
+  /// all of it exists.
   struct GpuSlot : Slot {
-    Value lanesExist; ///< null: all of them, or as the mask says none
-    Value place;      ///< among the vectors of its thread, if anybody asks
-    Values along;     ///< of a folded program: coordinates of the first lane
+    Value place;  ///< among the vectors of its thread, if anybody asks
+    Values along; ///< of a folded program: coordinates of the first lane
 
     using Slot::Slot;
   };
   using Slots = llvm::SmallVector<GpuSlot, 0>;
 
   /// To be called for each launch: where rows start off multiples of the
-  /// vectors' size, whether vectors are shifted with them.
-  void setUpShifts();
+  /// vectors' size, vectors do not cover the ends of rows.
+  void setUpPeeling();
   Row makeRow(Values coordinates);
-  /// Vectors that cover a row, wherever it starts.
+  /// Vectors that cover a row, or the most that lie in it; one at least.
   Value vectorsOfRow();
-  /// `isPartial`: columns on either side of the row may be in it.
+  /// Columns at both ends of a row that vectors may leave out.
+  int64_t endsOfRow() const { return isPeeled ? 2 * gpu.lanes - 2 : 0; }
+  /// A vector, `column` counted from the first vector of the row on.
+  /// `isPartial`: it may lie behind the row.
   GpuSlot makeSlot(unsigned number, Value column, bool isPartial,
                    const Row &row);
+  /// One of the columns at the ends, if there are so many.
+  GpuSlot makeEnd(unsigned number, Value place, const Row &row);
   Value rowValue(Node *node, Row &row);
   Value rowOffset(const Access &access, llvm::ArrayRef<Node *> dynamic,
                   Row &row);
@@ -66,22 +70,24 @@ protected:
 
   GpuRowOptions gpu;
   bool isAligned = true; ///< of the launch at hand
-  bool isShifted = false;
+  bool isPeeled = false;
 
 private:
   bool isVectorAccess(const Access &access) const;
   Value loadSlot(Node *node, GpuSlot &slot, Row &row);
-  Value placeIn(const Access &access, Value offset, const GpuSlot &slot,
-                const Row &row);
-  Value columnsOf(const GpuSlot &slot, const Row &row);
-  Value ascending(Value first);
-  Value coordinateOf(unsigned axis, const GpuSlot &slot, const Row &row);
+  Value placeIn(const Access &access, Value offset, const GpuSlot &slot);
+  Value ascending(Value first, int64_t lanes);
+  Value coordinateOf(unsigned axis, const GpuSlot &slot);
   Value laneByLane(const Node &node, llvm::ArrayRef<Value> operands);
 };
 
 /// The access with which the vectors of rows are aligned where rows start
 /// anywhere; null if there is none.
 const Access *leadingAccess(const RowProgram &program);
+/// True if the access has its vectors on multiples of their size where that one
+/// does.
+bool liesAsLeader(const RowProgram &program, const Access &access,
+                  int64_t lanes);
 
 } // namespace kernelbrain::strategy
 

@@ -11,12 +11,9 @@ bool kernelbrain::strategy::isContraction(const RowProgram &program) {
   double points = 1, inputs = 0;
   for (const Extent &axis : program.axes)
     points *= axis.evaluate(program.dimHints);
-  for (unsigned input = 0; input < program.numInputs; ++input) {
-    double elements = 1;
-    for (int64_t extent : program.shapes[input])
-      elements *= extent < 0 ? program.dimHints[-extent - 1] : extent;
-    inputs += elements;
-  }
+  for (unsigned input = 0; input < program.numInputs; ++input)
+    inputs += double(argumentBytes(program, input)) /
+              double(elementBytes(program.elementTypes[input]));
   return points > 8 * inputs;
 }
 
@@ -110,12 +107,6 @@ static Estimate timeOf(const ColumnVariant &variant, const Target &target) {
 
 SearchSpace ColumnMatch::makeSpace() const {
   SearchSpace space = commonSpace(columns, target);
-  auto add = [&](const std::string &name, std::vector<KnobValue> values,
-                 KnobValue otherwise, const std::string &description,
-                 bool structural = false) {
-    space.knobs.push_back(
-        Knob{name, std::move(values), otherwise, description, structural, {}});
-  };
   ColumnVariant variant(columns, space.defaultRecipe());
   const RowProgram &program = *variant.program;
   int64_t length = program.axes[program.vectorAxis].factor;
@@ -131,19 +122,20 @@ SearchSpace ColumnMatch::makeSpace() const {
     if (registersFor(variant) <= registers)
       best = vectors;
   }
-  add("vectors", counts, best, "vectors side by side in registers",
-      /*structural=*/true);
-  add("chunk", {int64_t(8), int64_t(16), int64_t(32)}, int64_t(16),
-      "rows between visits of the partial results in memory");
-  add("prefetch_steps", {int64_t(0), int64_t(8), int64_t(16)}, int64_t(0),
-      "ask for inputs so many rows ahead; 0: not at all");
+  space.add("vectors", counts, best, "vectors side by side in registers",
+            /*structural=*/true);
+  space.add("chunk", {int64_t(8), int64_t(16), int64_t(32)}, int64_t(16),
+            "rows between visits of the partial results in memory");
+  space.add("prefetch_steps", {int64_t(0), int64_t(8), int64_t(16)}, int64_t(0),
+            "ask for inputs so many rows ahead; 0: not at all");
   for (auto [number, output] : llvm::enumerate(program.outputs)) {
     int64_t bytes = elementBytes(output.node->type);
     if (!output.access.strides.back().isZero() && bytes >= 4 &&
         length * bytes % 64 == 0)
-      add("nontemporal_" + std::to_string(number), {int64_t(0), int64_t(1)},
-          int64_t(isLargeResult(program, number)),
-          "write result " + std::to_string(number) + " past the caches");
+      space.add("nontemporal_" + std::to_string(number),
+                {int64_t(0), int64_t(1)},
+                int64_t(isLargeResult(program, number)),
+                "write result " + std::to_string(number) + " past the caches");
   }
   ColumnVariant chosen(columns, space.defaultRecipe());
   RowOptions &options = chosen.decisions.options;

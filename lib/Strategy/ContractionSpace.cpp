@@ -1,4 +1,4 @@
-//===- ContractionSpace.cpp - Knobs and model of contractions -------------===//
+//===- ContractionSpace.cpp - Knobs of contractions -----------------------===//
 
 #include "ContractionSpace.h"
 
@@ -9,153 +9,6 @@
 using namespace mlir;
 using namespace kernelbrain;
 using namespace kernelbrain::strategy;
-
-//===----------------------------------------------------------------------===//
-// The analytic model
-//===----------------------------------------------------------------------===//
-
-static double bytesOf(const RowProgram &program, unsigned argument) {
-  double bytes = elementBytes(program.elementTypes[argument]);
-  for (int64_t extent : program.shapes[argument])
-    bytes *= extent < 0 ? program.dimHints[-extent - 1] : extent;
-  return bytes;
-}
-
-/// Cycles of one step along k of one register tile.
-static double stepCycles(const ContractionProblem &problem,
-                         const ContractionOptions &options,
-                         const Target &target) {
-  double work = 0;
-  for (const Node *node : problem.body)
-    work += nodeCost(*problem.program, node, RowOptions());
-  double perVector = problem.isProduct ? 1 : work + 1;
-  double operations = options.rows * options.vectors * perVector;
-  double bytes = options.lanes * problem.laneBytes();
-  // Two vector units, of which wide instructions keep more busy.
-  double units = bytes == 64 ? 1.5 : 2;
-  double loads = options.rows + options.vectors;
-  // Elements of an operand that is not packed are gathered row by row, and
-  // vectors of one are far apart.
-  if (!options.packLeft && options.rows > 1)
-    loads += 0.3 * options.rows;
-  if (!options.packRight)
-    loads += options.vectors;
-  // Wide panels come from the second cache.
-  double panel = layOut(problem, options).steps * options.vectors * bytes;
-  if (panel > target.l1Bytes)
-    loads += options.vectors;
-  double latency = 4 * (problem.isProduct ? 1 : 2);
-  // Loads hide behind operations, but not entirely.
-  double longest = std::max(operations / units, loads / 2);
-  double shortest = std::min(operations / units, loads / 2);
-  return std::max(longest + 0.15 * shortest, latency) + 0.5;
-}
-
-static double packCycles(const Node *node, OperandForm form, double elements,
-                         int64_t lanes) {
-  double perElement = form == OperandForm::Along    ? 6.0 / lanes
-                      : form == OperandForm::Across ? 10.0 / lanes
-                                                    : 2.5;
-  return elements * perElement;
-}
-
-/// Instructions behind the sums for one vector.
-static double epilogueCost(const ContractionProblem &problem) {
-  double epilogue = 0;
-  for (const Node *node : problem.epilogue) {
-    if (node->varies >> problem.n & 1)
-      epilogue += node->kind == Node::Kind::Op &&
-                          StringRef(node->name).starts_with("math.")
-                      ? 25
-                      : 1;
-  }
-  return epilogue;
-}
-
-/// Cycles of the whole kernel.
-static double cyclesOf(const ContractionProblem &problem,
-                       const ContractionOptions &options,
-                       const ContractionLayout &layout, const Target &target) {
-  double outer = problem.outerPoints(problem.outer.size()),
-         depth = problem.depth();
-  double rows = problem.rows(), columns = problem.columns();
-  double rowTiles = std::ceil(rows / options.rows);
-  double panels = std::ceil(columns / layout.rightWidth);
-  double depthBlocks = std::ceil(depth / layout.kBlock);
-  double steps = options.pairs ? depth / 2 : depth;
-  double columnBlocks = std::ceil(columns / layout.columnBlock);
-  double vectors = options.rows * options.vectors;
-
-  double cycles =
-      rowTiles * panels * steps * stepCycles(problem, options, target);
-  cycles += rowTiles * panels * depthBlocks * (30 + 2 * vectors);
-  double epilogue = epilogueCost(problem);
-  cycles += rowTiles * panels * vectors * epilogue *
-            (options.inlineEpilogue ? 0.7 : 0.8);
-  if (options.packLeft) {
-    double times = layout.splitsRows ? columnBlocks : 1;
-    if (layout.packsLeftOnce)
-      times = problem.outerPoints(problem.leftOuter) / outer;
-    cycles += packCycles(problem.left, problem.leftForm, rows * depth,
-                         options.lanes) *
-              times;
-  }
-  if (options.packRight)
-    cycles +=
-        packCycles(problem.right, problem.rightForm, depth * columns,
-                   options.lanes) *
-        (layout.packsRightOnce ? problem.outerPoints(problem.rightOuter) / outer
-                               : 1);
-  // The packed block of rows should stay in the second cache.
-  if (layout.leftBytes > target.l2Bytes)
-    cycles *= 1.1;
-  return outer * cycles;
-}
-
-Estimate
-kernelbrain::strategy::estimateContraction(const ContractionProblem &problem,
-                                           const ContractionOptions &options,
-                                           const Target &target) {
-  const RowProgram &program = *problem.program;
-  ContractionLayout layout = layOut(problem, options);
-  double compute = cyclesOf(problem, options, layout, target) / target.clockHz;
-
-  double footprint = 0;
-  for (unsigned argument = 0; argument < program.shapes.size(); ++argument)
-    footprint += bytesOf(program, argument);
-  double outside = std::max(0.0, footprint - target.l3Bytes);
-  double memory = (footprint - outside) / (4 * target.cacheBytesPerSecond) +
-                  outside / target.dramBytesPerSecond;
-  Estimate estimate;
-  estimate.timeNs =
-      1e9 * (std::max(compute, memory) + 0.5 * std::min(compute, memory)) *
-          layout.slowdown / double(options.threads) +
-      (options.threads > 1 ? threadsNs : 0);
-  // Two fused operations of full width a cycle, at twice the nominal clock.
-  double flops = double(problem.outerPoints(problem.outer.size())) *
-                 problem.rows() * problem.columns() * problem.depth();
-  double lanes = double(target.vectorBytes()) / problem.laneBytes();
-  estimate.boundNs =
-      1e9 *
-      std::max(flops / (lanes * 4 * target.clockHz * double(target.threads)),
-               outside / (16 * target.dramBytesPerSecond));
-  if (problem.isProduct && isa<IntegerType>(problem.reduction->type))
-    estimate.boundNs /= 4; // dot products of narrow integers
-  if (layout.workspaceBytes() > (256 << 20))
-    estimate.rejection = "packed operands of " +
-                         std::to_string(layout.workspaceBytes()) + " bytes";
-  double vectors = options.rows * options.vectors;
-  double epilogue = epilogueCost(problem);
-  double code = vectors * (1 + options.unroll) +
-                (options.inlineEpilogue ? vectors : options.vectors) * epilogue;
-  if (code > 4000)
-    estimate.rejection = "the unrolled code is too long";
-  return estimate;
-}
-
-//===----------------------------------------------------------------------===//
-// Knobs
-//===----------------------------------------------------------------------===//
 
 static std::pair<int64_t, int64_t> parseTile(const std::string &text) {
   auto [rows, vectors] = StringRef(text).split('x');
@@ -203,12 +56,6 @@ public:
 
 private:
   static Json knob(const std::string &name) { return Json{{"knob", name}}; }
-  void add(const std::string &name, std::vector<KnobValue> values,
-           KnobValue otherwise, const std::string &description,
-           bool structural = false) {
-    space.knobs.push_back(Knob{name, std::move(values), std::move(otherwise),
-                               description, structural});
-  }
   Knob *find(StringRef name) {
     auto found = llvm::find_if(
         space.knobs, [&](const Knob &each) { return each.name == name; });
@@ -242,12 +89,9 @@ private:
 
 /// Register tiles: as tall as the registers allow, or as they divide the rows.
 void SpaceBuilder::addTile() {
-  std::vector<KnobValue> widths;
   int64_t widest = std::max<int64_t>(16, target.vectorBytes());
-  for (int64_t bytes = std::min<int64_t>(32, widest); bytes <= widest;
-       bytes *= 2)
-    widths.push_back(bytes);
-  add("vector_bytes", widths, widest, "bytes of a vector");
+  auto widths = powersOfTwo(std::min<int64_t>(32, widest), widest);
+  space.add("vector_bytes", widths, widest, "bytes of a vector");
   best.lanes = widest / problem.laneBytes();
 
   int64_t registers = target.hasFeature("avx512f") ? 32 : 16;
@@ -291,8 +135,8 @@ void SpaceBuilder::addTile() {
       best.vectors = vectors;
     }
   }
-  add("tile", names, choice, "rows x vectors of columns in registers",
-      /*structural=*/true);
+  space.add("tile", names, choice, "rows x vectors of columns in registers",
+            /*structural=*/true);
 }
 
 void SpaceBuilder::addPacking() {
@@ -300,22 +144,24 @@ void SpaceBuilder::addPacking() {
       problem.rightForm != OperandForm::Along || problem.rows() > 2 * best.rows;
   std::vector<KnobValue> both{int64_t(0), int64_t(1)};
   if (problem.rows() > 1)
-    add("pack_left", both, int64_t(best.packLeft),
-        "copy the left operand in the order of its use", /*structural=*/true);
+    space.add("pack_left", both, int64_t(best.packLeft),
+              "copy the left operand in the order of its use",
+              /*structural=*/true);
   else
     best.packLeft = false;
   if (problem.rightForm == OperandForm::Along)
-    add("pack_right", both, int64_t(best.packRight),
-        "copy the right operand in the order of its use",
-        /*structural=*/true);
+    space.add("pack_right", both, int64_t(best.packRight),
+              "copy the right operand in the order of its use",
+              /*structural=*/true);
   else
     best.packRight = true;
   int64_t widest = target.vectorBytes();
   bool hasPairs = widest == 64 ? target.hasFeature("avx512bw") : true;
   if (problem.narrowLeft && hasPairs) {
     best.packLeft = best.packRight = best.pairs = true;
-    add("pairs", both, int64_t(1), "multiply and add pairs of i16 at once",
-        /*structural=*/true);
+    space.add("pairs", both, int64_t(1),
+              "multiply and add pairs of i16 at once",
+              /*structural=*/true);
     for (const char *pack : {"pack_left", "pack_right"})
       if (Knob *packing = find(pack)) {
         packing->otherwise = int64_t(1);
@@ -325,9 +171,9 @@ void SpaceBuilder::addPacking() {
   }
   if (problem.rightForm != OperandForm::Along)
     return;
-  add("prefetch", {int64_t(0), int64_t(32), int64_t(64), int64_t(128)},
-      int64_t(best.packRight || problem.columns() < 512 ? 0 : 64),
-      "ask for the right operand so many columns ahead; 0: not at all");
+  space.add("prefetch", {int64_t(0), int64_t(32), int64_t(64), int64_t(128)},
+            int64_t(best.packRight || problem.columns() < 512 ? 0 : 64),
+            "ask for the right operand so many columns ahead; 0: not at all");
   space.constraints.push_back(
       Json::array({"or", Json::array({"==", knob("prefetch"), 0}),
                    Json::array({"==", knob("pack_right"), 0})}));
@@ -349,7 +195,7 @@ void SpaceBuilder::addBlocks() {
                       int64_t wanted, const char *description) {
     if (!llvm::is_contained(values, KnobValue(wanted)))
       wanted = 0;
-    add(name, std::move(values), wanted, description);
+    space.add(name, std::move(values), wanted, description);
     return wanted;
   };
   bool isStatic = problem.program->axes[problem.n].isStatic() &&
@@ -381,14 +227,15 @@ void SpaceBuilder::addBlocks() {
     if (step <= depth)
       steps.push_back(step);
   if (steps.size() > 1)
-    add("unroll_k", steps, int64_t(best.rows * best.vectors < 8 ? 2 : 1),
-        "steps of k written out");
+    space.add("unroll_k", steps, int64_t(best.rows * best.vectors < 8 ? 2 : 1),
+              "steps of k written out");
 }
 
 void SpaceBuilder::addEpilogue() {
   double work = epilogueCost(problem);
   if (work > 0)
-    add("epilogue", {"inline", "loop"}, work > 6 ? "loop" : "inline",
+    space.add(
+        "epilogue", {"inline", "loop"}, work > 6 ? "loop" : "inline",
         "what follows the sums: for all rows of a tile from registers, or row "
         "by row in a loop",
         /*structural=*/true);

@@ -14,6 +14,9 @@ SearchSpace contractionSpace(const ContractionProblem &problem,
 ContractionOptions contractionOptions(const ContractionProblem &problem,
                                       const Recipe &recipe);
 
+/// Instructions of the epilogue for one vector of results.
+double epilogueCost(const ContractionProblem &problem);
+
 Estimate estimateContraction(const ContractionProblem &problem,
                              const ContractionOptions &options,
                              const Target &target);

@@ -104,12 +104,6 @@ SearchSpace LayoutMatch::makeSpace() const {
   first.numerics = layout.numerics;
   first.program = rewriteProgram(*layout.pieces.front(), {});
   SearchSpace space = commonSpace(first, target);
-  auto add = [&](const std::string &name, std::vector<KnobValue> values,
-                 KnobValue otherwise, const std::string &description,
-                 bool structural = false) {
-    space.knobs.push_back(
-        Knob{name, std::move(values), otherwise, description, structural, {}});
-  };
   LayoutVariant variant(layout, space.defaultRecipe());
   bool hasTiles = false, hasRows = false;
   for (const auto &piece : variant.pieces) {
@@ -127,18 +121,18 @@ SearchSpace LayoutMatch::makeSpace() const {
       continue;
     bool isLarge = isLargeResult(program, number);
     std::string name = "nontemporal_" + std::to_string(number);
-    add(name, {int64_t(0), int64_t(1)}, int64_t(isLarge),
-        "write result " + std::to_string(number) + " past the caches");
+    space.add(name, {int64_t(0), int64_t(1)}, int64_t(isLarge),
+              "write result " + std::to_string(number) + " past the caches");
   }
   if (hasTiles) {
-    add("block_rows", {int64_t(16), int64_t(64), int64_t(256)}, int64_t(64),
-        "columns of an input that are worked off together");
-    add("block_columns", {int64_t(16), int64_t(64), int64_t(256)}, int64_t(16),
-        "elements of them that are");
+    space.add("block_rows", {int64_t(16), int64_t(64), int64_t(256)},
+              int64_t(64), "columns of an input that are worked off together");
+    space.add("block_columns", {int64_t(16), int64_t(64), int64_t(256)},
+              int64_t(16), "elements of them that are");
   }
   if (hasRows)
-    add("unroll", {int64_t(1), int64_t(2), int64_t(4)}, int64_t(2),
-        "vectors a step");
+    space.add("unroll", {int64_t(1), int64_t(2), int64_t(4)}, int64_t(2),
+              "vectors a step");
   Recipe recipe = space.defaultRecipe();
   int64_t parts = 1;
   LayoutVariant chosen(layout, recipe);

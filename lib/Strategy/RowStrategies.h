@@ -41,6 +41,8 @@ SearchSpace rowSpace(const RowKernel &kernel, const Target &target,
 /// Those of them that do not depend on how loops nest: vector_bytes, how
 /// functions are approximated, and for reductions what rewriteProgram may do.
 SearchSpace commonSpace(const RowKernel &kernel, const Target &target);
+/// The values `from`, 2 * `from`, ... up to `to`.
+std::vector<KnobValue> powersOfTwo(int64_t from, int64_t to);
 /// What threads take to begin and to end.
 constexpr double threadsNs = 4000;
 /// Adds a knob `threads` if `target` has some and there are `parts` for them to
@@ -85,6 +87,9 @@ RewriteOptions defaultRewrites(const RowKernel &kernel);
 /// Bytes that a lane of a vector stands for: 8 where rows are f64, else 4.
 int64_t laneBytes(const RowProgram &program);
 
+/// Bytes of a whole argument at the tuned extents.
+int64_t argumentBytes(const RowProgram &program, unsigned argument);
+
 /// Bytes of inputs, or of outputs, that one call touches: whole arguments, of
 /// tables only the rows that are looked up.
 double touchedBytes(const RowProgram &program, bool outputs);
@@ -93,28 +98,24 @@ double touchedBytes(const RowProgram &program, bool outputs);
 double nodeCost(const RowProgram &program, const Node *node,
                 const RowOptions &options);
 
+/// False if the code is too long for LLVM to take less than 400 ms.
+bool isCompiledFast(const RowProgram &program, const RowPlan &plan,
+                    const RowOptions &options);
+
 Estimate estimateRows(const RowProgram &program, const RowPlan &plan,
                       const RowDecisions &decisions, const Target &target);
 
-/// \name Strategy::Matcher of each strategy for the host.
+/// \name The strategies for the host.
 /// @{
 /// Rowwise: at least one reduction along the rows. Elementwise: none.
-std::unique_ptr<Match> matchRowwise(kb::KernelOp kernel, const Target &target,
-                                    std::string &mismatch);
-std::unique_ptr<Match> matchElementwise(kb::KernelOp kernel,
-                                        const Target &target,
-                                        std::string &mismatch);
+MatchFunction matchRowwise;
+MatchFunction matchElementwise;
 /// Reductions with vectors across them.
-std::unique_ptr<Match> matchColumnwise(kb::KernelOp kernel,
-                                       const Target &target,
-                                       std::string &mismatch);
+MatchFunction matchColumnwise;
 /// Products, and other sums over a space larger than its inputs.
-std::unique_ptr<Match> matchContraction(kb::KernelOp kernel,
-                                        const Target &target,
-                                        std::string &mismatch);
+MatchFunction matchContraction;
 /// No reduction, and elements that change places.
-std::unique_ptr<Match> matchLayout(kb::KernelOp kernel, const Target &target,
-                                   std::string &mismatch);
+MatchFunction matchLayout;
 /// @}
 
 } // namespace kernelbrain::strategy

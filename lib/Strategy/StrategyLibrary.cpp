@@ -20,7 +20,8 @@ FailureOr<Instance> Match::instantiate(const Recipe &recipe,
 }
 
 Strategy::Strategy(const std::string &name, const std::string &revision,
-                   const std::string &targetKind, Matcher matcher)
+                   const std::string &targetKind,
+                   std::function<MatchFunction> matcher)
     : name(name), version(contentHash(name + " " + revision)),
       targetKind(targetKind), matcher(std::move(matcher)) {}
 

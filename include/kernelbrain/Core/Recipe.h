@@ -58,6 +58,12 @@ struct SearchSpace {
   /// ["<=", ["*", {"knob": "unroll"}, 4], 16]; see docs/Protocols.md.
   std::vector<Json> constraints;
 
+  void add(std::string name, std::vector<KnobValue> values, KnobValue otherwise,
+           std::string description, bool structural = false,
+           std::optional<KnobValue> safest = {}) {
+    knobs.push_back({std::move(name), std::move(values), std::move(otherwise),
+                     std::move(description), structural, std::move(safest)});
+  }
   /// The recipe with every knob at its default.
   Recipe defaultRecipe() const;
   /// `recipe` with every knob that has a safest value at it.

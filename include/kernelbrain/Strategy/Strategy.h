@@ -115,29 +115,29 @@ private:
   SearchSpace knobs;
 };
 
+/// A match, or null and in `mismatch` why there is none, as a clause: "the row
+/// length is dynamic".
+using MatchFunction = std::unique_ptr<Match>(kb::KernelOp kernel,
+                                             const Target &target,
+                                             std::string &mismatch);
+
 /// One way to write code for a class of kernels.
 class Strategy {
 public:
-  /// A match, or null and in `mismatch` why there is none.
-  using Matcher = std::function<std::unique_ptr<Match>(
-      kb::KernelOp kernel, const Target &target, std::string &mismatch)>;
-
   /// `revision` changes whenever the code or the space that it makes changes.
   Strategy(const std::string &name, const std::string &revision,
-           const std::string &targetKind, Matcher matcher);
+           const std::string &targetKind, std::function<MatchFunction> matcher);
   const std::string &getName() const { return name; }
   /// Hash of name and revision.
   const std::string &getVersion() const { return version; }
   /// The kind of targets that it writes code for: Target::kind.
   const std::string &getTargetKind() const { return targetKind; }
-  /// Null if the strategy does not apply to `kernel`, and then in `mismatch`
-  /// why not, as a clause: "the row length is dynamic".
   std::unique_ptr<Match> match(kb::KernelOp kernel, const Target &target,
                                std::string &mismatch) const;
 
 private:
   std::string name, version, targetKind;
-  Matcher matcher;
+  std::function<MatchFunction> matcher;
 };
 
 /// All strategies, in a fixed order.

@@ -132,20 +132,13 @@ static GpuContractionOptions contractionOptionsOf(const Recipe &recipe) {
   return options;
 }
 
-static double argumentBytes(const RowProgram &program, unsigned argument) {
-  double bytes = double(elementBytes(program.elementTypes[argument]));
-  for (int64_t extent : program.shapes[argument])
-    bytes *= double(extent < 0 ? program.dimHints[-extent - 1] : extent);
-  return bytes;
-}
-
 static Estimate priceOf(const ContractionProblem &problem,
                         const GpuContractionOptions &tile,
                         const Target &target) {
   const RowProgram &program = *problem.program;
   double bytes = 0;
   for (unsigned argument = 0; argument < program.shapes.size(); ++argument)
-    bytes += argumentBytes(program, argument);
+    bytes += double(argumentBytes(program, argument));
   double outer = double(problem.outerPoints(problem.outer.size()));
   int64_t rows = llvm::divideCeil(problem.rows(), tile.tileRows);
   int64_t columns = llvm::divideCeil(problem.columns(), tile.tileColumns);
@@ -248,26 +241,15 @@ SearchSpace GpuContractionMatch::makeSpace() const {
   SearchSpace space;
   auto add = [&](const std::string &name, int64_t from, int64_t to,
                  int64_t otherwise, const std::string &description) {
-    std::vector<KnobValue> values;
-    for (int64_t value = from; value <= to; value *= 2)
-      values.push_back(value);
-    space.knobs.push_back(Knob{name,
-                               std::move(values),
-                               otherwise,
-                               description,
-                               /*structural=*/true,
-                               {}});
+    space.add(name, powersOfTwo(from, to), otherwise, description,
+              /*structural=*/true);
   };
   bool tensor = canUseTensorCores(problem, target);
-  std::vector<KnobValue> engines{std::string("simt")};
+  std::vector<KnobValue> engines{"simt"};
   if (tensor)
-    engines.push_back(std::string("tensor"));
-  space.knobs.push_back(Knob{"engine",
-                             engines,
-                             engines.back(),
-                             "what multiplies: threads, or tensor cores",
-                             /*structural=*/true,
-                             {}});
+    engines.push_back("tensor");
+  space.add("engine", engines, engines.back(),
+            "what multiplies: threads, or tensor cores", /*structural=*/true);
   add("tile_rows", 16, tensor ? 256 : 128, 128, "rows of a block's tile");
   add("tile_columns", 16, tensor ? 256 : 128, 128, "its columns");
   // Steps beyond the end of k would have to be told from others.

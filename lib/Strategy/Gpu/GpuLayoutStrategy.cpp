@@ -98,12 +98,8 @@ static double readBytes(const RowProgram &program) {
     bytes[node->access.argument] += points;
   }
   double sum = 0;
-  for (auto [argument, points] : bytes) {
-    double whole = double(elementBytes(program.elementTypes[argument]));
-    for (int64_t extent : program.shapes[argument])
-      whole *= double(extent < 0 ? program.dimHints[-extent - 1] : extent);
-    sum += std::min(points, whole);
-  }
+  for (auto [argument, points] : bytes)
+    sum += std::min(points, double(argumentBytes(program, argument)));
   return sum;
 }
 
@@ -190,12 +186,6 @@ static Estimate priceOf(const GpuLayoutKernel &kernel,
 
 SearchSpace GpuLayoutMatch::makeSpace() const {
   SearchSpace space;
-  auto add = [&](const std::string &name, std::vector<KnobValue> values,
-                 KnobValue otherwise, const std::string &description,
-                 bool structural = false) {
-    space.knobs.push_back(
-        Knob{name, std::move(values), otherwise, description, structural, {}});
-  };
   int64_t least = 8, widest = 1;
   for (Type type : layout.pieces.front()->elementTypes)
     least = std::min(least, elementBytes(type));
@@ -208,23 +198,23 @@ SearchSpace GpuLayoutMatch::makeSpace() const {
     hasTiles |= plan.tileAxis.has_value();
     hasRows |= !plan.tileAxis;
   }
-  std::vector<KnobValue> vectors;
-  for (int64_t vector = 1; vector <= widest; vector *= 2)
-    vectors.push_back(vector);
-  add("vector", vectors, widest, "elements of one access",
-      /*structural=*/true);
-  add("threads", {int64_t(64), int64_t(128), int64_t(256), int64_t(512)},
-      int64_t(hasTiles ? 512 : 128), "threads of a block");
+  space.add("vector", powersOfTwo(1, widest), widest, "elements of one access",
+            /*structural=*/true);
+  space.add("threads", {int64_t(64), int64_t(128), int64_t(256), int64_t(512)},
+            int64_t(hasTiles ? 512 : 128), "threads of a block");
   if (hasRows)
-    add("rows", {int64_t(1), int64_t(2), int64_t(4), int64_t(8)}, int64_t(1),
-        "vectors of a thread, one under the other", /*structural=*/true);
+    space.add("rows", {int64_t(1), int64_t(2), int64_t(4), int64_t(8)},
+              int64_t(1), "vectors of a thread, one under the other",
+              /*structural=*/true);
   if (hasTiles) {
-    add("tile_rows", {int64_t(32), int64_t(64), int64_t(128)}, int64_t(128),
-        "elements of a tile along the results' rows", /*structural=*/true);
-    add("tile_columns", {int64_t(32), int64_t(64), int64_t(128)}, int64_t(128),
-        "elements of a tile along the inputs' rows", /*structural=*/true);
-    add("order", {std::string("input"), std::string("result")},
-        std::string("result"), "whose next tile the next block takes");
+    space.add("tile_rows", {int64_t(32), int64_t(64), int64_t(128)},
+              int64_t(128), "elements of a tile along the results' rows",
+              /*structural=*/true);
+    space.add("tile_columns", {int64_t(32), int64_t(64), int64_t(128)},
+              int64_t(128), "elements of a tile along the inputs' rows",
+              /*structural=*/true);
+    space.add("order", {"input", "result"}, "result",
+              "whose next tile the next block takes");
   }
   addGpuMathKnob(space, *layout.pieces.front());
   chooseGpuDefaults(space, [&](const Recipe &recipe) {

@@ -240,55 +240,43 @@ static Estimate priceOf(const ReduceVariant &variant, const Target &target) {
 // The strategy
 //===----------------------------------------------------------------------===//
 
-static std::vector<KnobValue> powers(int64_t from, int64_t to) {
-  std::vector<KnobValue> values;
-  for (int64_t value = from; value <= to; value *= 2)
-    values.push_back(value);
-  return values;
-}
-
 SearchSpace GpuReduceMatch::makeSpace() const {
   SearchSpace space;
   const RowProgram &program = *known.plain.program;
   bool across = !isAlongReduction(program);
-  auto add = [&](const std::string &knob, std::vector<KnobValue> values,
-                 int64_t otherwise, const std::string &description,
-                 bool structural = false) {
-    space.knobs.push_back(
-        Knob{knob, std::move(values), otherwise, description, structural, {}});
-  };
   int64_t least = 8;
   for (Type type : program.elementTypes)
     least = std::min(least, elementBytes(type));
   int64_t widest = fittingLanes(program, 16 / least);
-  add("vector", powers(1, widest), widest, "elements of one access",
-      /*structural=*/true);
+  space.add("vector", powersOfTwo(1, widest), widest, "elements of one access",
+            /*structural=*/true);
   if (across) {
-    add("lanes", powers(8, 128), 32, "vectors side by side in a block",
-        /*structural=*/true);
-    add("members", powers(1, 64), 16, "threads that share a column");
+    space.add("lanes", powersOfTwo(8, 128), int64_t(32),
+              "vectors side by side in a block",
+              /*structural=*/true);
+    space.add("members", powersOfTwo(1, 64), int64_t(16),
+              "threads that share a column");
   } else {
-    add("members", powers(64, 1024), 256, "threads of a block",
-        /*structural=*/true);
+    space.add("members", powersOfTwo(64, 1024), int64_t(256),
+              "threads of a block",
+              /*structural=*/true);
   }
-  add("unroll", powers(1, 16), 4, "steps whose inputs are asked for together");
+  space.add("unroll", powersOfTwo(1, 16), int64_t(4),
+            "steps whose inputs are asked for together");
   double steps = program.reducedExtent().evaluate(program.dimHints);
   int64_t most =
       isStaticOutside(program)
           ? std::clamp<int64_t>(int64_t(steps) / (across ? 64 : 1024), 1,
                                 across ? 128 : 2048)
           : 1;
-  add("splits", powers(1, most), 1, "blocks that share a reduction",
-      /*structural=*/true);
+  space.add("splits", powersOfTwo(1, most), int64_t(1),
+            "blocks that share a reduction",
+            /*structural=*/true);
   addGpuMathKnob(space, program);
   if (known.together.program) {
-    space.knobs.push_back(
-        Knob{"moments",
-             {std::string("one-sweep"), std::string("separate")},
-             std::string("one-sweep"),
-             "sums of squares beside those of the elements, or after them",
-             /*structural=*/true,
-             KnobValue(std::string("separate"))});
+    space.add("moments", {"one-sweep", "separate"}, "one-sweep",
+              "sums of squares beside those of the elements, or after them",
+              /*structural=*/true, "separate");
     // Blocks that share a row cannot choose another way for it alone.
     Json moments = {{"knob", "moments"}}, splits = {{"knob", "splits"}};
     space.constraints.push_back(

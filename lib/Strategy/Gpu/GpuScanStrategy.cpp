@@ -101,15 +101,8 @@ SearchSpace GpuScanMatch::makeSpace() const {
   SearchSpace space;
   auto add = [&](const std::string &name, int64_t most, int64_t otherwise,
                  const std::string &description) {
-    std::vector<KnobValue> values;
-    for (int64_t value = 1; value <= most; value *= 2)
-      values.push_back(value);
-    space.knobs.push_back(Knob{name,
-                               std::move(values),
-                               otherwise,
-                               description,
-                               /*structural=*/true,
-                               {}});
+    space.add(name, powersOfTwo(1, most), otherwise, description,
+              /*structural=*/true);
   };
   int64_t least = 8;
   for (Type type : program.elementTypes)

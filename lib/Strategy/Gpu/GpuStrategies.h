@@ -37,34 +37,22 @@ void addGpuMathKnob(SearchSpace &space, const RowProgram &program);
 void chooseGpuDefaults(SearchSpace &space,
                        llvm::function_ref<Estimate(const Recipe &)> priceOf);
 
-/// \name Strategy::Matcher of each strategy for NVIDIA GPUs.
+/// \name The strategies for NVIDIA GPUs.
 /// @{
 /// Reductions along rows, each of which a block or less works off; and kernels
 /// without reductions.
-std::unique_ptr<Match> matchGpuRowwise(kb::KernelOp kernel,
-                                       const Target &target,
-                                       std::string &mismatch);
-std::unique_ptr<Match> matchGpuElementwise(kb::KernelOp kernel,
-                                           const Target &target,
-                                           std::string &mismatch);
+MatchFunction matchGpuRowwise;
+MatchFunction matchGpuElementwise;
 /// Reductions with vectors across them, shared by blocks if they are few.
-std::unique_ptr<Match> matchGpuColumnwise(kb::KernelOp kernel,
-                                          const Target &target,
-                                          std::string &mismatch);
+MatchFunction matchGpuColumnwise;
 /// Reductions of few long rows, or of everything, shared by blocks.
-std::unique_ptr<Match> matchGpuLongRows(kb::KernelOp kernel,
-                                        const Target &target,
-                                        std::string &mismatch);
+MatchFunction matchGpuLongRows;
 /// Products, and other sums over a space larger than its inputs.
-std::unique_ptr<Match> matchGpuContraction(kb::KernelOp kernel,
-                                           const Target &target,
-                                           std::string &mismatch);
+MatchFunction matchGpuContraction;
 /// No reduction but over small windows, and elements that change places.
-std::unique_ptr<Match> matchGpuLayout(kb::KernelOp kernel, const Target &target,
-                                      std::string &mismatch);
+MatchFunction matchGpuLayout;
 /// Prefixes of rows, written as a loop that carries one value a row.
-std::unique_ptr<Match> matchGpuScan(kb::KernelOp kernel, const Target &target,
-                                    std::string &mismatch);
+MatchFunction matchGpuScan;
 /// @}
 
 } // namespace kernelbrain::strategy

@@ -197,9 +197,14 @@ private:
   std::set<std::string> seen; ///< hashes of recipes
   /// By payload; the kernel's own are in `work`.
   mutable std::map<std::string, std::vector<SearchSpace>> payloadSpaces;
-  std::set<std::string> inert;                   ///< "strategy.knob"
-  std::map<std::string, uint64_t> firstWithCode; ///< by IR hash and code hash
-  std::map<uint64_t, Artifact> artifacts;        ///< built by this process
+  std::set<std::string> inert; ///< "strategy.knob"
+  /// By the keys of the IR and of the code.
+  std::map<std::string, uint64_t> firstWithCode;
+  static std::string irKey(const Trial &trial) { return "ir " + trial.irHash; }
+  static std::string codeKey(const Trial &trial) {
+    return "code " + trial.codeHash;
+  }
+  std::map<uint64_t, Artifact> artifacts; ///< built by this process
   uint64_t incumbent = 0, lastImprovement = 0;
   std::deque<Proposal> queued;    ///< earlier winners; recipes to try again
   std::set<std::string> requeued; ///< hashes: each gets one more chance

@@ -133,4 +133,18 @@ std::string bitcodeHash(const Module &module) {
   return contentHash(std::string_view(buffer.data(), buffer.size()));
 }
 
+std::string hashUnnamed(Module &module, StringRef kernel) {
+  std::vector<std::pair<Function *, std::string>> renamed;
+  for (Function &function : module)
+    if (function.getName().starts_with(kernel))
+      renamed.emplace_back(&function, function.getName().str());
+  // A leading digit: no other name becomes one of these.
+  for (auto &[function, name] : renamed)
+    function->setName("0" + name.substr(kernel.size()));
+  std::string hash = bitcodeHash(module);
+  for (auto &[function, name] : renamed)
+    function->setName(name);
+  return hash;
+}
+
 } // namespace kernelbrain::compile

@@ -32,6 +32,9 @@ int64_t sizeClass(int64_t value);
 
 /// Hash of a module's bitcode.
 std::string bitcodeHash(const llvm::Module &module);
+/// The same for functions whose names begin with that of `kernel`, whatever it
+/// is: equal code is equal under another kernel's name.
+std::string hashUnnamed(llvm::Module &module, llvm::StringRef kernel);
 
 } // namespace kernelbrain::compile
 

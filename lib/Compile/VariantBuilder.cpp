@@ -3,54 +3,22 @@
 #include "kernelbrain/Compile/VariantBuilder.h"
 
 #include "Device.h"
+#include "DeviceBuild.h"
 #include "Features.h"
 #include "Implementation.h"
 #include "Lowering.h"
 #include "Payload.h"
-#include "kernelbrain/Compile/HostTarget.h"
 #include "kernelbrain/Strategy/Stock.h"
 #include "kernelbrain/Support/Hash.h"
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/LLVMContext.h"
 #include "llvm/IR/Module.h"
-#include "llvm/Transforms/Utils/Cloning.h"
 
 #include <chrono>
 
 using namespace mlir;
 
 namespace kernelbrain::compile {
-
-Result<Toolchain> Toolchain::create(const Target &target,
-                                    StrategyList strategies) {
-  Toolchain toolchain;
-  toolchain.target = toolchain.host = target;
-  toolchain.strategies = strategies;
-  if (target.isCuda()) {
-    auto host = makePortableTarget();
-    if (!host)
-      return host.error();
-    toolchain.host = std::move(*host);
-  }
-  if (target.isCuda() && target.chip != emulatedChip) {
-    auto device = DeviceCodeGenerator::create(target);
-    if (!device)
-      return device.error();
-    toolchain.device = std::move(*device);
-  }
-  auto generator = CodeGenerator::create(toolchain.host);
-  if (!generator)
-    return generator.error();
-  toolchain.codeGenerator = std::move(*generator);
-  auto linker = Linker::create();
-  if (!linker)
-    return linker.error();
-  if (target.isCuda())
-    if (Status added = linker->addCudaRuntime(*toolchain.codeGenerator); !added)
-      return added.error();
-  toolchain.linker = std::make_unique<Linker>(std::move(*linker));
-  return std::move(toolchain);
-}
 
 //===----------------------------------------------------------------------===//
 // One build
@@ -70,8 +38,6 @@ private:
   bool checkLegality();
   bool checkReserved();
   bool lower();
-  DeviceImage compileForGpu(llvm::Module &module, std::string &text);
-  DeviceImage compileForEmulator(llvm::Module &module, std::string &text);
   bool generateDevice();
   bool translate();
   bool generate();
@@ -216,81 +182,6 @@ bool VariantBuild::lower() {
   return true;
 }
 
-/// The same code is the same under another kernel's name, which its functions'
-/// names begin with.
-static std::string hashUnnamed(llvm::Module &module, StringRef kernel) {
-  std::vector<std::pair<llvm::Function *, std::string>> renamed;
-  for (llvm::Function &function : module)
-    if (function.getName().starts_with(kernel))
-      renamed.emplace_back(&function, function.getName().str());
-  // A leading digit: no other name becomes one of these.
-  for (auto &[function, name] : renamed)
-    function->setName("0" + name.substr(kernel.size()));
-  std::string hash = bitcodeHash(module);
-  for (auto &[function, name] : renamed)
-    function->setName(name);
-  return hash;
-}
-
-/// As comments of an assembler.
-static std::string commented(StringRef text) {
-  std::string comments;
-  for (StringRef line : llvm::split(text.rtrim(), '\n'))
-    comments += ("// " + line + "\n").str();
-  return comments;
-}
-
-/// Optimises the code of an NVIDIA GPU; `text` becomes its PTX.
-DeviceImage VariantBuild::compileForGpu(llvm::Module &module,
-                                        std::string &text) {
-  DeviceImage image;
-  if (Status linked = toolchain.device->link(module); !linked) {
-    image.reason = linked.error().message;
-    return image;
-  }
-  deviceHash = hashUnnamed(module, kernel.description.name);
-  enter("device-optimize");
-  Result<std::string> ptx = toolchain.device->emitPtx(module);
-  if (!ptx) {
-    image.reason = ptx.error().message;
-    return image;
-  }
-  enter("ptxas");
-  image = toolchain.device->assemble(*ptx);
-  text = commented(image.report) + *ptx;
-  return image;
-}
-
-/// The same for the emulated GPU; the text is the CPU's.
-DeviceImage VariantBuild::compileForEmulator(llvm::Module &module,
-                                             std::string &text) {
-  const CodeGenerator &generator = *toolchain.codeGenerator;
-  generator.prepare(module);
-  deviceHash = hashUnnamed(module, kernel.description.name);
-  enter("device-optimize");
-  generator.optimize(module, /*bounded=*/isReserved());
-  enter("device-object");
-  DeviceImage image;
-  if (!isArtifact()) {
-    // Code generation changes a module.
-    auto copy = llvm::CloneModule(module);
-    if (Result<std::string> assembly = generator.emitAssembly(*copy))
-      text = std::move(*assembly);
-  }
-  Result<std::string> object = generator.emitObject(module);
-  LinkOptions options;
-  options.soname = kernel.description.name + ".device.so";
-  Result<std::string> bytes =
-      object ? toolchain.linker->link({StringRef(*object)}, options) : object;
-  if (!bytes) {
-    image.reason = bytes.error().message;
-    return image;
-  }
-  image.bytes = std::move(*bytes);
-  image.disposition = Disposition::Passed;
-  return image;
-}
-
 /// Makes the device's image and puts it into the host's side.
 bool VariantBuild::generateDevice() {
   enter("device-translate");
@@ -302,23 +193,28 @@ bool VariantBuild::generateDevice() {
   if (!module)
     return failWithDiagnostic(Disposition::BuildFailed,
                               "translation to LLVM IR failed");
-  std::string text;
-  DeviceImage image = toolchain.device ? compileForGpu(*module, text)
-                                       : compileForEmulator(*module, text);
+  DeviceBuildOptions options;
+  options.assembly = !isArtifact();
+  options.bounded = isReserved();
+  DeviceBuild device =
+      buildDevice(*module, kernel.description.name, toolchain, options,
+                  [this](const char *next) { enter(next); });
+  deviceHash = device.irHash;
   deviceText = {module->getTargetTriple().str(), toolchain.target.chip,
                 toolchain.device ? toolchain.device->features() : "",
-                std::move(text)};
+                std::move(device.assembly)};
   if (output == Output::AssemblyText)
     result.bytes = deviceText.assembly;
-  if (image.disposition != Disposition::Passed)
-    return fail(image.disposition, image.reason);
+  if (device.image.disposition != Disposition::Passed)
+    return fail(device.image.disposition, device.image.reason);
   if (output == Output::OptimizedText)
     llvm::raw_string_ostream(result.bytes) << *module;
   else
-    setDeviceImage(*lowered.module, kernel.description.name, image.bytes);
+    setDeviceImage(*lowered.module, kernel.description.name,
+                   device.image.bytes);
   for (Json &launch : lowered.launches)
-    if (auto facts = image.functions.find(launch["function"]);
-        facts != image.functions.end())
+    if (auto facts = device.image.functions.find(launch["function"]);
+        facts != device.image.functions.end())
       launch.update(*facts);
   return true;
 }

@@ -30,6 +30,12 @@ Json timePairs(const Json &request, const Call calls[2]);
 /// The reply to `run`.
 Json ran(const Sample &sample, int signal);
 
+/// The reply to a request that could not be carried out.
+Json failed(const std::string &reason);
+
+/// A run that may abort, in a child whose end is told.
+Json runInChild(const Call &call);
+
 class CudaDevice;
 /// Runs a kernel on a GPU: arguments and guard zones are copied in before and
 /// out after it, as `request` says.

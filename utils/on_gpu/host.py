@@ -1,4 +1,5 @@
 """What the checks share: the tools, commands with a limit, and a folder for each check."""
+import contextlib
 import dataclasses
 import json
 import os
@@ -35,6 +36,14 @@ class Host:
     def runtime(self):
         return self.tools / "lib/libKernelBrainCudaRuntime.so"
 
+    def libraries(self):
+        """A folder with the runtime alone."""
+        folder = self.folder / "lib"
+        folder.mkdir(exist_ok=True)
+        with contextlib.suppress(FileExistsError):  # checks run side by side
+            (folder / self.runtime().name).symlink_to(self.runtime())
+        return folder
+
 
 class Check:
     """One run of a check: on `gpu`, in `folder`, until its time is over. What its commands print is in `log`."""
@@ -46,7 +55,8 @@ class Check:
         self.log = self.folder / "log.txt"
 
     def environment(self):
-        libraries = [str(self.host.tools / "lib"), os.environ.get("LD_LIBRARY_PATH", "")]
+        # Programs find the runtime, and Python nothing else of the bundle's: it has its own of those.
+        libraries = [str(self.host.libraries()), os.environ.get("LD_LIBRARY_PATH", "")]
         return os.environ | {"CUDA_VISIBLE_DEVICES": self.gpu, "KB_STORE": str(self.folder / "store"),
                              "KB_COMPILE": str(self.host.tool("kb-compile")),
                              "LD_LIBRARY_PATH": ":".join(filter(None, libraries))}

@@ -2,6 +2,8 @@
 
 #include "kernelbrain/Build/CompileServerBuilder.h"
 
+#include "kernelbrain/Support/JsonReader.h"
+
 #include <cerrno>
 #include <cstring>
 #include <poll.h>
@@ -78,16 +80,12 @@ Status CompileServerBuilder::greet() {
   if (found != protocolVersion)
     return Error{"expected protocol " + std::to_string(protocolVersion) +
                  ", found " + std::to_string(found)};
-  auto json = getObject(message, "target");
-  if (!json)
-    return json.error();
-  auto target = targetFromJson(*json);
-  if (!target)
-    return target.error();
-  builtFor = std::move(*target);
-  strategies = getStringOr(message, "strategy_library", "");
-  version = getStringOr(message, "llvm_version", "");
-  return {};
+  JsonReader reader(message, "hello");
+  reader.required("target", builtFor, targetFromJson)
+      .optional("strategy_library", strategies)
+      .optional("llvm_version", version)
+      .optional("notes", told);
+  return reader.status();
 }
 
 Status CompileServerBuilder::restart(const Error &why) {

@@ -37,8 +37,9 @@ Status Session::Impl::openObservers() {
     log = std::move(*opened);
     events.observers.push_back(log.get());
   }
-  for (const std::string &note : store->notes())
-    llvm::errs() << "note: " << note << "\n";
+  for (const auto &notes : {store->notes(), builder->notes()})
+    for (const std::string &note : notes)
+      llvm::errs() << "note: " << note << "\n";
   return {};
 }
 

@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <set>
 #include <spawn.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -25,23 +26,23 @@ namespace kernelbrain {
 //===----------------------------------------------------------------------===//
 
 std::vector<std::string> scrubbedEnvironment() {
-  static const char *const kept[] = {"PATH",
-                                     "HOME",
-                                     "TMPDIR",
-                                     "LANG",
-                                     "LD_LIBRARY_PATH",
-                                     "KB_CUDA_DRIVER",
-                                     "KB_COMPUTE_SANITIZER",
-                                     "KB_CUPTI",
-                                     "KB_EMULATED_DEVICES",
-                                     "CUDA_VISIBLE_DEVICES",
-                                     "ASAN_OPTIONS",
-                                     "LSAN_OPTIONS",
-                                     "UBSAN_OPTIONS"};
+  static const std::set<std::string> kept = {
+      // a user's, and what ssh and srun in front of a worker need
+      "PATH", "HOME", "USER", "LOGNAME", "TMPDIR", "LANG", "LD_LIBRARY_PATH",
+      "SSH_AUTH_SOCK",
+      // the toolkit, GPUs and their driver
+      "CUDA_HOME", "CUDA_PATH", "CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER",
+      "KB_CUDA_DRIVER", "KB_COMPUTE_SANITIZER", "KB_CUPTI",
+      "KB_EMULATED_DEVICES",
+      // sanitizers
+      "ASAN_OPTIONS", "LSAN_OPTIONS", "UBSAN_OPTIONS"};
   std::vector<std::string> environment;
-  for (const char *name : kept)
-    if (const char *value = std::getenv(name))
-      environment.push_back(std::string(name) + "=" + value);
+  for (char **entry = environ; *entry; ++entry) {
+    std::string text = *entry;
+    if (kept.count(text.substr(0, text.find('='))) ||
+        text.rfind("SLURM_", 0) == 0)
+      environment.push_back(std::move(text));
+  }
   return environment;
 }
 

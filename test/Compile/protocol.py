@@ -46,7 +46,7 @@ expect_end("huge:", b"99999999999 0\n")
 server = Server("kb-compile", "--serve", "--jobs=2", "--deadline-seconds=20")
 hello = server.hello()
 print(sorted(hello))
-# CHECK: ['llvm_version', 'protocol', 'sandbox', 'strategy_library', 'target', 'type']
+# CHECK: ['llvm_version', 'notes', 'protocol', 'sandbox', 'strategy_library', 'target', 'type']
 
 
 def refused(message, blob=b""):

@@ -101,10 +101,16 @@ TEST(Subprocess, SignalsHaveTheirDefaults) {
 
 TEST(Subprocess, TheEnvironmentIsScrubbed) {
   ::setenv("KB_LLM_API_KEY", "secret", 1);
+  ::setenv("SLURM_JOB_ID", "17", 1);
+  ::setenv("CUDA_HOME", "/toolkit", 1);
   Subprocess process = shell("env");
   std::string text = readAll(process.output());
   EXPECT_EQ(text.find("secret"), std::string::npos);
   EXPECT_NE(text.find("PATH="), std::string::npos);
+  EXPECT_NE(text.find("SLURM_JOB_ID=17\n"), std::string::npos);
+  EXPECT_NE(text.find("CUDA_HOME=/toolkit\n"), std::string::npos);
+  ::unsetenv("SLURM_JOB_ID");
+  ::unsetenv("CUDA_HOME");
   ::unsetenv("KB_LLM_API_KEY");
 }
 

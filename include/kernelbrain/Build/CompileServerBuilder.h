@@ -52,6 +52,8 @@ public:
   /// Hash of the strategies that it knows.
   const std::string &strategyLibrary() const { return strategies; }
   const std::string &llvmVersion() const { return version; }
+  /// What the user should know of its tools, a sentence each.
+  const std::vector<std::string> &notes() const { return told; }
 
   /// Gives the server a kernel: `module` is text or bytecode of a module with
   /// this one kb.kernel. Errors: the server does not accept it.
@@ -104,6 +106,7 @@ private:
   FrameParser parser;
   Target builtFor;
   std::string strategies, version;
+  std::vector<std::string> told; ///< notes()
   struct KnownKernel {
     Json description;
     std::string module;

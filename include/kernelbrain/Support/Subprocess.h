@@ -30,8 +30,9 @@ struct SubprocessOptions {
   int inherited = -1; ///< if given, a descriptor that the child gets as 3
 };
 
-/// PATH, HOME, TMPDIR, LANG, LD_LIBRARY_PATH, what chooses GPUs and their
-/// driver, and sanitizer options of this process, and nothing else: no keys.
+/// PATH, HOME, user, TMPDIR, LANG, LD_LIBRARY_PATH, what srun and ssh go by,
+/// what chooses the CUDA toolkit, GPUs and their driver, and sanitizer options
+/// of this process, and nothing else: no keys.
 std::vector<std::string> scrubbedEnvironment();
 
 /// One child with pipes on its standard input and output. The destructor kills

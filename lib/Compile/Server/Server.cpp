@@ -96,6 +96,18 @@ private:
 // Requests
 //===----------------------------------------------------------------------===//
 
+/// What whoever builds with `toolchain` should know of it.
+static Json notesOn(const Toolchain &toolchain) {
+  Json notes = Json::array();
+  if (toolchain.device && toolchain.target.chip != emulatedChip &&
+      toolchain.device->assembler().empty())
+    notes.push_back("there is no ptxas for " + toolchain.target.chip +
+                    " in CUDA_HOME, CUDA_PATH, /usr/local/cuda* or PATH: "
+                    "kernels are PTX, which the driver translates when it "
+                    "loads them; nothing is known of registers and spills");
+  return notes;
+}
+
 void Server::handleHello(const Json &message) {
   int64_t version = getIntegerOr(message, "protocol", -1);
   if (version != protocolVersion)
@@ -108,7 +120,8 @@ void Server::handleHello(const Json &message) {
         {"llvm_version", LLVM_VERSION_STRING},
         {"target", toJson(toolchain.target)},
         {"strategy_library", libraryHash},
-        {"sandbox", describeSandbox()}});
+        {"sandbox", describeSandbox()},
+        {"notes", notesOn(toolchain)}});
 }
 
 /// The description has to fit the operation: it decides on the entry's

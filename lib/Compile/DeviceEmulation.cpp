@@ -247,6 +247,11 @@ LogicalResult FunctionEmulation::replace(Operation *op) {
     op->erase();
     return success();
   }
+  if (auto reciprocal = dyn_cast<NVVM::RcpApproxFtzF32Op>(op)) {
+    Value one =
+        arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(1));
+    return with(arith::DivFOp::create(builder, loc, one, reciprocal.getArg()));
+  }
   if (auto copy = dyn_cast<NVVM::CpAsyncOp>(op))
     return copyAtOnce(copy);
   if (isa<NVVM::CpAsyncCommitGroupOp, NVVM::CpAsyncWaitGroupOp>(op))

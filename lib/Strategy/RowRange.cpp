@@ -115,7 +115,7 @@ static Magnitude ofReduction(const RowProgram &program, const Node &node,
                              ArrayRef<Magnitude> of) {
   switch (node.reduce) {
   case ReduceKind::AddF: {
-    const Extent &columns = program.columns();
+    const Extent columns = program.reducedExtent();
     int terms =
         columns.isStatic() ? llvm::Log2_64_Ceil(columns.factor) + 1 : 32;
     const Node *term = node.operands[0];

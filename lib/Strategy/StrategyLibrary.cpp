@@ -49,13 +49,13 @@ StrategyLibrary::StrategyLibrary() {
       {"columnwise", "5", "host", matchColumnwise},
       {"contraction", "9", "host", matchContraction},
       {"layout", "3", "host", matchLayout},
-      {"gpu-rowwise", "8", "cuda", matchGpuRowwise},
-      {"gpu-elementwise", "8", "cuda", matchGpuElementwise},
-      {"gpu-columnwise", "2", "cuda", matchGpuColumnwise},
-      {"gpu-longrows", "3", "cuda", matchGpuLongRows},
-      {"gpu-contraction", "2", "cuda", matchGpuContraction},
-      {"gpu-layout", "2", "cuda", matchGpuLayout},
-      {"gpu-scan", "1", "cuda", matchGpuScan},
+      {"gpu-rowwise", "9", "cuda", matchGpuRowwise},
+      {"gpu-elementwise", "9", "cuda", matchGpuElementwise},
+      {"gpu-columnwise", "3", "cuda", matchGpuColumnwise},
+      {"gpu-longrows", "4", "cuda", matchGpuLongRows},
+      {"gpu-contraction", "3", "cuda", matchGpuContraction},
+      {"gpu-layout", "3", "cuda", matchGpuLayout},
+      {"gpu-scan", "2", "cuda", matchGpuScan},
   };
   // The last one: it is made of those before it.
   std::string revision = "2";

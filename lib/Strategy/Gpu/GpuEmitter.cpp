@@ -3,6 +3,7 @@
 #include "GpuEmitter.h"
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -305,6 +306,30 @@ Value GpuEmitter::fromLane(Value value, gpu::ShuffleMode mode,
 // Arithmetic
 //===----------------------------------------------------------------------===//
 
+/// True for 1 + e^x, the divisor of a logistic function.
+static bool isAtLeastOne(const Node *node) {
+  if (!node->isOp("arith.addf"))
+    return false;
+  auto [a, b] = std::pair(node->operands[0], node->operands[1]);
+  auto isThat = [](const Node *exponential, const Node *number) {
+    return exponential->isOp("math.exp") &&
+           constantValue(number).value_or(0) >= 1;
+  };
+  return isThat(a, b) || isThat(b, a);
+}
+
+/// Without the care that quotients take of denormal divisors.
+ProgramEmitter::Value GpuEmitter::timesReciprocal(Value a, Value b) {
+  Values reciprocals;
+  for (Value lane : lanesOf(b))
+    reciprocals.push_back(NVVM::RcpApproxFtzF32Op::create(
+        builder, loc, builder.getF32Type(), lane));
+  Value reciprocal = isa<VectorType>(b.getType())
+                         ? fromLanes(reciprocals, builder.getF32Type())
+                         : reciprocals.front();
+  return arith::MulFOp::create(builder, loc, a, reciprocal);
+}
+
 /// Functions that the hardware approximates; null for others.
 Value GpuEmitter::fastFunction(const Node &node, ArrayRef<Value> operands,
                                int64_t lanes) {
@@ -328,6 +353,8 @@ Value GpuEmitter::fastFunction(const Node &node, ArrayRef<Value> operands,
     return make("math.exp2", {scaled(operands[0], M_LOG2E)});
   if (node.name == "math.log")
     return scaled(make("math.log2", {operands[0]}), M_LN2);
+  if (node.name == "arith.divf" && isAtLeastOne(node.operands[1]))
+    return timesReciprocal(operands[0], operands[1]);
   bool isFast = llvm::StringSwitch<bool>(node.name)
                     .Cases({"math.exp2", "math.log2", "math.sqrt", "math.rsqrt",
                             "math.tanh", "arith.divf"},

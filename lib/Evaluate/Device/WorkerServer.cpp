@@ -67,6 +67,7 @@ private:
   void restOthers(const std::string &kernel);
   Result<Json> program(const Json &request);
   Result<Json> bandwidth();
+  Result<KernelChecker *> opened(const std::string &kernel) const;
 
   const CheckerOptions &options;
   std::map<std::string, std::unique_ptr<KernelChecker>> kernels;
@@ -119,24 +120,30 @@ void Server::restOthers(const std::string &kernel) {
   recent.pop_front();
 }
 
+Result<KernelChecker *> Server::opened(const std::string &kernel) const {
+  auto found = kernels.find(kernel);
+  if (found == kernels.end())
+    return Error{"kernel '" + kernel + "' is not open"};
+  return found->second.get();
+}
+
 Result<Json> Server::measure(const std::string &type, const Json &json) {
   Result<ArtifactRequest> request = artifactRequestFromJson(json);
   if (!request)
     return request.error();
-  auto found = kernels.find(request->kernel);
-  if (found == kernels.end())
-    return Error{"kernel '" + request->kernel + "' is not open"};
+  Result<KernelChecker *> checker = opened(request->kernel);
+  if (!checker)
+    return checker.error();
   if (type == "time" && request->against.empty())
     return Error{"'against' is empty"};
   restOthers(request->kernel);
   int64_t start = nowNs();
-  KernelChecker &checker = *found->second;
   Measurement measurement =
-      type == "check" ? checker.check(request->artifact)
+      type == "check" ? (*checker)->check(request->artifact)
       : type == "time"
-          ? checker.time(request->artifact, request->against, request->full)
-          : checker.accept(request->artifact, request->verified,
-                           request->against, request->seed);
+          ? (*checker)->time(request->artifact, request->against, request->full)
+          : (*checker)->accept(request->artifact, request->verified,
+                               request->against, request->seed);
   measurement.costNs = nowNs() - start;
   return Json{{"type", "measurement"},
               {"measurement", toJson(measurement)},
@@ -147,11 +154,11 @@ Result<Json> Server::profile(const Json &json) {
   Result<ArtifactRequest> request = artifactRequestFromJson(json);
   if (!request)
     return request.error();
-  auto found = kernels.find(request->kernel);
-  if (found == kernels.end())
-    return Error{"kernel '" + request->kernel + "' is not open"};
+  Result<KernelChecker *> checker = opened(request->kernel);
+  if (!checker)
+    return checker.error();
   int64_t start = nowNs();
-  Profile profile = found->second->profile(request->artifact);
+  Profile profile = (*checker)->profile(request->artifact);
   return Json{{"type", "profile"},
               {"profile", toJson(profile)},
               {"cost_ns", nowNs() - start}};

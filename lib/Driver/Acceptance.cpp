@@ -23,7 +23,6 @@ bool kernelbrain::isUntested(Disposition disposition) {
 
 namespace {
 
-using Callers = std::vector<std::pair<std::string, std::set<std::string>>>;
 using Verdicts = std::vector<FunctionVerdict>;
 
 /// Neither noise nor a function that cannot be tried is a reason to roll back a
@@ -194,10 +193,9 @@ void collectReached(func::FuncOp function, SymbolTable &symbols,
 
 } // namespace
 
-std::vector<std::pair<std::string, std::set<std::string>>>
-kernelbrain::findCallers(ModuleOp module) {
+Callers kernelbrain::findCallers(ModuleOp module) {
   SymbolTable symbols(module);
-  std::vector<std::pair<std::string, std::set<std::string>>> callers;
+  Callers callers;
   module.walk([&](kb::VariantOp variant) {
     if (variant.getSelected())
       callers.push_back({variant.getKernel().str(), {}});

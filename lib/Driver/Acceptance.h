@@ -38,6 +38,9 @@ struct AcceptanceHooks {
 /// baseline program or in the harness.
 bool isUntested(Disposition disposition);
 
+/// Kernels by name, each with the public functions that call it.
+using Callers = std::vector<std::pair<std::string, std::set<std::string>>>;
+
 /// Finds the kernels to roll back so that no public function differs from the
 /// baseline program or loses to it. `callers` lists, for each kernel with a
 /// winner, the public functions that reach it, least gain first. What a failing
@@ -46,14 +49,12 @@ bool isUntested(Disposition disposition);
 /// the logarithm of the number of kernels. Functions that could not be
 /// compared, or not be timed, roll nothing back. A hunt that is interrupted
 /// drops every suspect.
-Result<std::vector<Rollback>> findRollbacks(
-    const std::vector<std::pair<std::string, std::set<std::string>>> &callers,
-    const AcceptanceHooks &hooks);
+Result<std::vector<Rollback>> findRollbacks(const Callers &callers,
+                                            const AcceptanceHooks &hooks);
 
 /// The public functions of `module` from which a kb.call of each kernel is
 /// reached, through calls of other functions too.
-std::vector<std::pair<std::string, std::set<std::string>>>
-findCallers(mlir::ModuleOp module);
+Callers findCallers(mlir::ModuleOp module);
 
 /// The module with its selected variants spliced in, as text: what a user of
 /// kb-optimize gets with emit=memref, or llvm. Kernels in `dropped` stay stock.

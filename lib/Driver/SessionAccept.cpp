@@ -91,11 +91,9 @@ Status Session::Impl::acceptProgram() {
   return {};
 }
 
-Status Session::Impl::compareProgram() {
-  const Error interrupted{"interrupted"};
-  if (interrupt.requested())
-    return interrupted;
-  auto callers = findCallers(module);
+/// Kernels that gain the least come first.
+static void sortByGain(Callers &callers,
+                       const std::vector<SessionWinner> &winners) {
   auto gain = [&](const std::string &kernel) {
     for (const SessionWinner &winner : winners)
       if (winner.kernel->kernel.name == kernel)
@@ -106,6 +104,12 @@ Status Session::Impl::compareProgram() {
                    [&](const auto &a, const auto &b) {
                      return gain(a.first) < gain(b.first);
                    });
+}
+
+Status Session::Impl::compareProgram() {
+  const Error interrupted{"interrupted"};
+  if (interrupt.requested())
+    return interrupted;
   bool isOnHost = isBaselineOnHost();
   if (winners.empty() && !isOnHost)
     return {}; // It is that program.
@@ -124,6 +128,8 @@ Status Session::Impl::compareProgram() {
     warnUntested("the input program cannot be built: " + *why);
     return {};
   }
+  auto callers = findCallers(module);
+  sortByGain(callers, winners);
   std::set<std::string> reaching;
   for (const auto &[kernel, functions] : callers)
     reaching.insert(functions.begin(), functions.end());

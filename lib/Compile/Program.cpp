@@ -10,7 +10,6 @@
 #include "kernelbrain/Compile/VariantBuilder.h"
 #include "kernelbrain/Dialect/KB/KB.h"
 #include "kernelbrain/Transforms/Pipelines.h"
-#include "mlir/Dialect/Tosa/IR/TosaOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Target/LLVMIR/Export.h"
@@ -114,16 +113,6 @@ static LogicalResult checkCalls(ModuleOp module) {
     return WalkResult::advance();
   });
   return failure(result.wasInterrupted());
-}
-
-static bool holdsTosa(ModuleOp module) {
-  return module
-      .walk([](Operation *op) {
-        return isa_and_nonnull<tosa::TosaDialect>(op->getDialect())
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
-      })
-      .wasInterrupted();
 }
 
 static void prepareFunctions(ModuleOp module) {

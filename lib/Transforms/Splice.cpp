@@ -7,7 +7,6 @@
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/Tosa/IR/TosaOps.h"
 
 using namespace mlir;
 using namespace kernelbrain;
@@ -207,16 +206,6 @@ LogicalResult SplicePass::splice() {
   return redirectCalls(spliced);
 }
 
-bool hasTosa(ModuleOp module) {
-  return module
-      .walk([](Operation *op) {
-        return isa_and_nonnull<tosa::TosaDialect>(op->getDialect())
-                   ? WalkResult::interrupt()
-                   : WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
 LogicalResult SplicePass::place() {
   if (placedShims.empty())
     return success();
@@ -231,7 +220,7 @@ LogicalResult SplicePass::lower() {
   ModuleOp module = getOperation();
   if (failed(stripKernels(module)))
     return failure();
-  if (hasTosa(module) && failed(runPasses(addLowerTosaPasses, module)))
+  if (holdsTosa(module) && failed(runPasses(addLowerTosaPasses, module)))
     return failure();
   if (failed(runPasses(addBufferizePasses, module)) || failed(place()))
     return failure();

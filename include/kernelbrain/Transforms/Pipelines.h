@@ -28,6 +28,7 @@ void addSimplifyPasses(mlir::OpPassManager &passes);
 
 /// TOSA to linalg, tensor and arith. For modules that hold tosa operations.
 void addLowerTosaPasses(mlir::OpPassManager &passes);
+bool holdsTosa(mlir::ModuleOp module);
 
 /// Linalg operations that are no loops by themselves (softmax, packs, Winograd
 /// transforms) to those that are. The pipelines to memrefs begin with it.

@@ -7,6 +7,7 @@ After each kill: kb-opt must end by itself with a valid module unless it was the
 resume and finish. No journaled trial may be lost, and no child may outlive its kb-opt. Prints one line a round.
 """
 import glob
+import contextlib
 import os
 import random
 import signal
@@ -84,7 +85,8 @@ def main():
         family = descendants(child.pid)
         chosen = [pid for pid, command in family.items() if role(command) == wanted]
         if chosen:
-            os.kill(rng.choice(chosen), signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # It has ended by itself.
+                os.kill(rng.choice(chosen), signal.SIGKILL)
         _, errors = child.communicate(timeout=300)
         deadline = time.time() + 5
         while any(pid in processes() for pid in family) and time.time() < deadline:

@@ -63,7 +63,7 @@ struct Artifact {
   /// Of another one from the same recipe that aborts, with a message on
   /// standard output, where it would touch memory outside a buffer. May be
   /// empty.
-  std::string verifiedPath;
+  std::string verifiedPath{};
 };
 
 } // namespace kernelbrain

@@ -42,6 +42,7 @@ char handles[8];
 
 struct Kernel {
   emulator::Kernel entry;
+  KbEmulatorNeeds needs;
   size_t sharedBytes = DeviceDefaultSharedBytes; ///< that a launch may have
 };
 
@@ -84,22 +85,21 @@ Result launch(const char *name, const LaunchConfig &config, void *function,
   state.stream = config.stream;
   if (result)
     return result;
-  emulator::Launch launch;
   auto *kernel = static_cast<Kernel *>(function);
+  emulator::Launch launch;
   launch.kernel = kernel->entry;
   launch.parameters = parameters;
+  launch.staticBytes = size_t(kernel->needs.sharedBytes + 127) / 128 * 128;
   launch.sharedBytes = config.sharedBytes;
-  uint64_t threads = 1;
-  for (int k = 0; k < 3; ++k) {
-    launch.grid[k] = config.grid[k];
-    launch.block[k] = config.block[k];
-    threads *= config.block[k];
-    if (config.grid[k] == 0 || (k > 0 && config.grid[k] > 65535))
-      return InvalidValue;
-  }
-  if (threads == 0 || threads > 1024 ||
-      config.sharedBytes > kernel->sharedBytes)
-    return InvalidValue;
+  std::copy_n(config.grid, 3, launch.grid);
+  std::copy_n(config.block, 3, launch.block);
+  if (config.numAttributes == 1)
+    std::copy_n(state.cluster, 3, launch.cluster);
+  else if (kernel->needs.cluster[0])
+    std::copy_n(kernel->needs.cluster, 3, launch.cluster);
+  result = emulator::checkLaunch(launch, kernel->needs, kernel->sharedBytes);
+  if (result)
+    return result;
   // As with a GPU, a fault shows in the calls that follow.
   emulator::LaunchResult ran = emulator::runLaunch(launch);
   clockPs += launchPs + ran.turns * turnPs;
@@ -115,7 +115,10 @@ Result getKernel(const char *call, void **kernel, void *library,
   void *entry = ::dlsym(library, name);
   if (!entry)
     return NotFound;
-  *kernel = new Kernel{reinterpret_cast<emulator::Kernel>(entry)};
+  auto *needs = static_cast<const KbEmulatorNeeds *>(
+      ::dlsym(library, ("kbemu_needs_" + std::string(name)).c_str()));
+  *kernel = new Kernel{reinterpret_cast<emulator::Kernel>(entry),
+                       needs ? *needs : KbEmulatorNeeds()};
   return Success;
 }
 
@@ -175,7 +178,8 @@ int cuGetErrorString(int code, const char **text) {
           : code == InvalidValue ? "invalid argument"
           : code == InvalidImage ? "device kernel image is invalid"
           : code == OutOfMemory  ? "out of memory"
-                                 : nullptr;
+          : code == InvalidClusterSize ? "cluster misconfiguration"
+                                       : nullptr;
   return *text ? Success : InvalidValue;
 }
 int cuDeviceGet(int *device, int ordinal) {

@@ -34,8 +34,12 @@ protected:
   /// The launch's status, or the stream's.
   int32_t run(const char *name, uint32_t grid, uint32_t block,
               std::vector<void *> parameters, uint32_t sharedBytes = 0) {
-    kbcuKernel kernel = {&module, name, nullptr, int32_t(sharedBytes)};
-    kbcuShape shape = {{grid, 1, 1}, {block, 1, 1}, {0, 0, 0}, sharedBytes};
+    return run(name, {{grid, 1, 1}, {block, 1, 1}, {0, 0, 0}, sharedBytes},
+               std::move(parameters));
+  }
+  int32_t run(const char *name, kbcuShape shape,
+              std::vector<void *> parameters) {
+    kbcuKernel kernel = {&module, name, nullptr, int32_t(shape.sharedBytes)};
     int32_t status = kbcuLaunch(&kernel, &shape, nullptr, parameters.data());
     return status ? status : kbcuSynchronize(nullptr);
   }
@@ -94,6 +98,72 @@ TEST_F(EmulatorTest, ABarrierDoesNotWaitForThreadsThatEnded) {
   allocate(8);
   ASSERT_EQ(run("leaves", 1, 8, {&memory}), 0);
   EXPECT_EQ(copyBack(), Words({1, -1, 1, -1, 1, -1, 1, -1}));
+}
+
+TEST_F(EmulatorTest, BlocksHaveStaticMemoryOfTheirOwn) {
+  allocate(6 * 128);
+  ASSERT_EQ(run("staticMemory", 6, 128, {&memory}, 4096), 0);
+  Words expected;
+  for (int32_t block = 0; block < 6; ++block)
+    expected.insert(expected.end(), 128, block);
+  EXPECT_EQ(copyBack(), expected);
+  // In clusters too.
+  ASSERT_EQ(
+      run("staticMemory", {{6, 1, 1}, {128, 1, 1}, {3, 1, 1}, 0}, {&memory}),
+      0);
+  EXPECT_EQ(copyBack(), expected);
+}
+
+TEST_F(EmulatorTest, BlocksOfAClusterReadAndWriteEachOthersMemory) {
+  int32_t without = 0;
+  for (uint32_t size : {1, 2, 4, 8}) {
+    allocate(16 * 64);
+    ASSERT_EQ(run("passOn", {{16, 1, 1}, {64, 1, 1}, {size, 1, 1}, 0},
+                  {&memory, &without}),
+              0);
+    copyBack();
+    for (uint32_t at = 0; at < 16 * 64; ++at)
+      ASSERT_EQ(result[at], int32_t((at / 64 + 1) % size * 100 + at % 64))
+          << at << " " << size;
+    EXPECT_EQ(kbcuFree(memory, nullptr), 0);
+    memory = nullptr;
+  }
+}
+
+TEST_F(EmulatorTest, ThereIsNoResultWithoutTheBarrierBetween) {
+  int32_t without = 2;
+  allocate(2 * 64);
+  ASSERT_EQ(
+      run("passOn", {{2, 1, 1}, {64, 1, 1}, {2, 1, 1}, 0}, {&memory, &without}),
+      0);
+  // The last block to come to the first barrier is the first one to go on.
+  EXPECT_EQ(copyBack()[64], -1);
+}
+
+TEST_F(EmulatorTest, KernelsKnowTheirClusters) {
+  allocate(4 * 4);
+  ASSERT_EQ(run("ranks", {{4, 4, 1}, {1, 1, 1}, {0, 0, 0}, 0}, {&memory}), 0);
+  EXPECT_EQ(copyBack(),
+            Words({0, 1, 0, 1, 2, 3, 2, 3, 0, 1, 0, 1, 2, 3, 2, 3}));
+  EXPECT_EQ(run("ranks", {{4, 4, 1}, {1, 1, 1}, {2, 2, 1}, 0}, {&memory}), 0);
+  // Other clusters than the kernel's, ones that do not divide the grid, and too
+  // large ones.
+  EXPECT_EQ(run("ranks", {{4, 4, 1}, {1, 1, 1}, {4, 1, 1}, 0}, {&memory}),
+            1912);
+  EXPECT_EQ(run("ranks", {{4, 3, 1}, {1, 1, 1}, {0, 0, 0}, 0}, {&memory}),
+            1912);
+  EXPECT_EQ(run("k", {{9, 1, 1}, {1, 1, 1}, {2, 1, 1}, 0}, {}), 1912);
+  EXPECT_EQ(run("k", {{16, 1, 1}, {1, 1, 1}, {16, 1, 1}, 0}, {}), 1912);
+  EXPECT_EQ(run("k", {{16, 1, 1}, {1, 1, 1}, {8, 0, 1}, 0}, {}), 1912);
+  EXPECT_STREQ(kbcuMessage(1912), "cluster misconfiguration");
+  EXPECT_EQ(run("k", {{16, 1, 1}, {1, 1, 1}, {8, 1, 1}, 0}, {}), 0);
+}
+
+TEST_F(EmulatorTest, AClusterDoesNotWaitForThreadsThatEnded) {
+  allocate(8);
+  ASSERT_EQ(
+      run("leavesCluster", {{2, 1, 1}, {4, 1, 1}, {2, 1, 1}, 0}, {&memory}), 0);
+  EXPECT_EQ(copyBack(), Words({1, -1, -1, 1, 1, -1, -1, 1}));
 }
 
 TEST_F(EmulatorTest, EventsTellTheTimeOfAModel) {
@@ -155,6 +225,32 @@ TEST_F(EmulatorDeathTest, FaultsAreSticky) {
   EXPECT_EQ(run("overrunsShared", 1, 1, {&last}, 1024), 0);
   EXPECT_EXIT(exitWith(run("overrunsShared", 1, 1, {&over}, 1024)),
               ::testing::ExitedWithCode(0), "status 1700");
+  last = 127, over = 128;
+  EXPECT_EQ(run("overrunsStatic", 1, 1, {&last}), 0);
+  EXPECT_EXIT(exitWith(run("overrunsStatic", 1, 1, {&over})),
+              ::testing::ExitedWithCode(0), "status 1700");
+}
+
+TEST_F(EmulatorDeathTest, MistakesInClusters) {
+  // Blocks that may not have started, or have ended, have no memory.
+  allocate(4 * 64);
+  for (int32_t without : {1, 3})
+    EXPECT_EXIT(exitWith(run("passOn", {{4, 1, 1}, {64, 1, 1}, {4, 1, 1}, 0},
+                             {&memory, &without})),
+                ::testing::ExitedWithCode(0), "status 1700");
+  auto expect = [&](int32_t mistake, const char *text) {
+    EXPECT_EXIT(exitWith(run("misuse", {{2, 1, 1}, {4, 1, 1}, {0, 0, 0}, 0},
+                             {&mistake})),
+                ::testing::ExitedWithCode(0), text);
+  };
+  expect(0, "for ever: of 8, 1 at a barrier, 0 in a shuffle and 7 for the "
+            "cluster\nstatus 1719");
+  expect(1, "without having arrived there\nstatus 1719");
+  expect(2, "without having waited there\nstatus 1719");
+  expect(3, "no block of that rank\nstatus 1700");
+  expect(4, "no block of that rank\nstatus 1700");
+  expect(5, "not in the block's shared memory\nstatus 1700");
+  expect(6, "not in the block's shared memory\nstatus 1700");
 }
 
 } // namespace

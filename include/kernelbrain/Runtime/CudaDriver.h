@@ -20,7 +20,8 @@ constexpr Result Success = 0, InvalidValue = 1, OutOfMemory = 2,
                  InvalidImage = 200, InvalidContext = 201,
                  NoBinaryForDevice = 209, NotFound = 500, IllegalAddress = 700,
                  LaunchOutOfResources = 701, AssertFailed = 710,
-                 LaunchFailed = 719, NotSupported = 801;
+                 LaunchFailed = 719, NotSupported = 801,
+                 InvalidClusterSize = 912;
 using DevicePointer = uint64_t;
 
 /// CUdevice_attribute.

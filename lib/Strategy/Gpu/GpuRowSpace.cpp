@@ -68,9 +68,10 @@ bool GpuSpaceBuilder::mayCluster(int64_t columns) const {
   int capability = 0;
   StringRef chip = target.chip;
   bool hasClusters =
-      chip.consume_front("sm_") &&
-      !chip.take_while(llvm::isDigit).getAsInteger(10, capability) &&
-      capability >= 90;
+      chip == emulatedChip ||
+      (chip.consume_front("sm_") &&
+       !chip.take_while(llvm::isDigit).getAsInteger(10, capability) &&
+       capability >= 90);
   return hasClusters && program.reducedExtent().isStatic() && columns >= 16384;
 }
 

@@ -1,11 +1,13 @@
 #!/usr/bin/python3
 """Runs what a strategy for GPUs makes of the kernel @k in FILE.mlir on the emulated GPU, beside the stock lowering of the
-same body on the host. Options and output are those of run-kernel.py.
+same body on the host. Options and output are those of run-kernel.py; a knob may have a list of values, of which all
+combinations are run.
 
     run-gpu-kernel.py BUILD FILE.mlir FOLDER --strategy=NAME [--knobs JSON]...
 """
 import ctypes
 import importlib.util
+import itertools
 import json
 import os
 import pathlib
@@ -72,19 +74,25 @@ def run(path, arrays, empty, dims, offset):
     return [array for array, _ in taken[:len(empty)]], changed or any(outside for _, outside in taken)
 
 
+def combinations(knobs):
+    values = [value if isinstance(value, list) else [value] for value in knobs.values()]
+    return [dict(zip(knobs, chosen)) for chosen in itertools.product(*values)]
+
+
 def main():
     arguments = host.parse(sys.argv[1:])
     source = pathlib.Path(arguments.mlir).read_text()
     arrays, empty, expected, dims = host.prepare(source, arguments)
     status = 0
-    for number, knobs in enumerate(arguments.knobs or ["{}"]):
+    chosen = [knobs for text in arguments.knobs or ["{}"] for knobs in combinations(json.loads(text))]
+    for number, knobs in enumerate(chosen):
         path = f"{arguments.folder}/v{number}.so"
-        recipe = json.dumps({"strategy": arguments.strategy, "knobs": json.loads(knobs)})
+        recipe = json.dumps({"strategy": arguments.strategy, "knobs": knobs})
         host.run(str(BUILD / "bin" / "kb-compile"), "--emit=artifact", "--target=cuda", "--chip=emulated",
                  f"--recipe={recipe}", arguments.mlir, "-o", path)
         results, outside = run(path, arrays, empty, dims, arguments.offset)
         worst = [host.compare(view, other, arguments) for view, other in zip(results, expected)]
-        status |= host.report(knobs, worst, outside, arguments)
+        status |= host.report(json.dumps(knobs), worst, outside, arguments)
     return status
 
 

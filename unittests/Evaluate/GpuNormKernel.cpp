@@ -33,8 +33,8 @@ void GpuNormKernel::TearDownTestSuite() {
   ::unsetenv("KB_CUDA_DRIVER");
 }
 
-std::unique_ptr<WorkerEvaluator> GpuNormKernel::open(Worker &worker,
-                                             const Artifact &reference) {
+std::unique_ptr<WorkerEvaluator>
+GpuNormKernel::open(Worker &worker, const Artifact &reference) {
   KernelRequest request;
   request.kernel = normKernel();
   request.seed = 17;

@@ -16,8 +16,8 @@ class GpuNormKernel : public testing::Test {
 protected:
   static void SetUpTestSuite();
   static void TearDownTestSuite();
-  static std::unique_ptr<WorkerEvaluator>
-  open(Worker &worker, const Artifact &reference);
+  static std::unique_ptr<WorkerEvaluator> open(Worker &worker,
+                                               const Artifact &reference);
   static Artifact variant(const char *name) {
     return compileGpuFixture(*folder, "GpuNorm", name, manifest);
   }

@@ -271,7 +271,9 @@ void fillFloats(const InputSet &set, const Argument &argument, Grid grid,
       if (bounded)
         for (int64_t k = 0; k < count; ++k)
           values[k] = intoDomain(domain, values[k]);
-      roundFloats(argument.type, values, count, values);
+      // What is stored as drawn is rounded then.
+      if (type != argument.type || domain.high || perturbation != 0)
+        roundFloats(argument.type, values, count, values);
       // Rounding may have left the domain.
       if (domain.high)
         for (int64_t k = 0; k < count; ++k)

@@ -43,29 +43,30 @@ static double fromBits(uint64_t bits) {
 /// compared by the million.
 static int exponentOf(uint64_t bits) { return int(bits >> 52 & 2047) - 1023; }
 
-/// As roundNarrow(), for subnormal results, and where it may overflow.
-static double roundAtTheEnds(FloatFormat format, double value) {
-  if (!std::isfinite(value) || value == 0)
-    return value;
-  int exponent = std::max(std::ilogb(value), format.minExponent);
-  double unit = std::ldexp(1.0, exponent - format.mantissaBits);
-  double rounded = std::nearbyint(value / unit) * unit;
-  if (std::fabs(rounded) >= std::ldexp(1.0, format.maxExponent + 1))
-    return std::copysign(std::numeric_limits<double>::infinity(), value);
-  return rounded == 0 ? std::copysign(0.0, value) : rounded;
+/// Two to the power of `exponent`, a normal number.
+static double powerOfTwo(int exponent) {
+  return fromBits(uint64_t(exponent + 1023) << 52);
 }
 
 static double roundNarrow(FloatFormat format, double value) {
   uint64_t bits = bitsOf(value);
   int exponent = exponentOf(bits);
-  if (exponent < format.minExponent || exponent >= format.maxExponent)
-    return roundAtTheEnds(format, value);
+  if (exponent < format.minExponent) {
+    // A sum whose last place is the unit of subnormal numbers.
+    double shift =
+        1.5 * powerOfTwo(format.minExponent - format.mantissaBits + 52);
+    return std::copysign(std::fabs(value) + shift - shift, value);
+  }
+  if (exponent == 1024)
+    return value;
   // Half a unit, less one bit where what is kept is even: a carry out of the
   // mantissa makes the exponent what it should be.
   int dropped = 52 - format.mantissaBits;
   uint64_t unit = uint64_t(1) << dropped;
-  bits += unit / 2 - 1 + (bits >> dropped & 1);
-  return fromBits(bits & ~(unit - 1));
+  bits = (bits + unit / 2 - 1 + (bits >> dropped & 1)) & ~(unit - 1);
+  if (exponentOf(bits) > format.maxExponent)
+    return std::copysign(std::numeric_limits<double>::infinity(), value);
+  return fromBits(bits);
 }
 
 double roundTo(ElementType type, double value) {

@@ -55,9 +55,8 @@ namespace kernelbrain::strategy {
 /// arith and affine computations of sizes in between. All memrefs lie in the
 /// device's memory, the workspace included; nothing of them is touched outside
 /// of launches. A launch
-/// - captures memrefs of the function, or casts of them, and integers; it has
-/// no
-///   asynchronous dependencies. Its block is static, its grid may depend on
+/// - captures memrefs of the function, or casts of them, and integers, and has
+///   no asynchronous dependencies. Its block is static, its grid may depend on
 ///   dynamic dimensions;
 /// - holds gpu (ids, barrier, shuffle, workgroup attributions,
 ///   dynamic_shared_memory), arith, math, scf, cf, memref, and vector of one

@@ -26,12 +26,6 @@ public:
 
 private:
   static Json knob(const std::string &name) { return Json{{"knob", name}}; }
-  void add(const std::string &name, std::vector<KnobValue> values,
-           KnobValue otherwise, const std::string &description,
-           bool structural = false, std::optional<KnobValue> safest = {}) {
-    space.knobs.push_back(Knob{name, std::move(values), std::move(otherwise),
-                               description, structural, std::move(safest)});
-  }
   void addGeometry();
   void addArithmetic();
   void chooseGeometry();
@@ -88,15 +82,16 @@ void GpuSpaceBuilder::addGeometry() {
   for (int64_t count = isPeeled ? 2 : std::max<int64_t>(widest / 2, 2);
        count <= widest; count *= 2)
     lanes.push_back(count);
-  add("threads", threads, int64_t(256), "of a block", /*structural=*/true);
-  add("lanes", lanes, widest, "neighbouring columns that a thread takes");
-  add("vectors", vectors, int64_t(4),
-      "of a thread at once; rows of no more stay in registers",
-      /*structural=*/true);
-  add("min_blocks",
-      {int64_t(0), int64_t(1), int64_t(2), int64_t(3), int64_t(4), int64_t(6),
-       int64_t(8)},
-      int64_t(0), "blocks that registers must leave room for; 0: any");
+  space.add("threads", threads, int64_t(256), "of a block",
+            /*structural=*/true);
+  space.add("lanes", lanes, widest, "neighbouring columns that a thread takes");
+  space.add("vectors", vectors, int64_t(4),
+            "of a thread at once; rows of no more stay in registers",
+            /*structural=*/true);
+  space.add("min_blocks",
+            {int64_t(0), int64_t(1), int64_t(2), int64_t(3), int64_t(4),
+             int64_t(6), int64_t(8)},
+            int64_t(0), "blocks that registers must leave room for; 0: any");
   Json block = Json::array({"*", knob("threads"), knob("min_blocks")});
   space.constraints.push_back(
       Json::array({"<=", block, target.gpu->threadsPerMultiprocessor}));
@@ -106,15 +101,15 @@ void GpuSpaceBuilder::addGeometry() {
   for (int64_t count = 1; count <= 64; count *= 2)
     if (count == 1 || double(count) < 2 * rowCount(program))
       rows.push_back(count);
-  add("rows", rows, int64_t(1), "that a block works on side by side",
-      /*structural=*/true);
+  space.add("rows", rows, int64_t(1), "that a block works on side by side",
+            /*structural=*/true);
   space.constraints.push_back(
       Json::array({"<=", knob("rows"), knob("threads")}));
   // No more threads than vectors, and no more vectors than twice the row.
   Json atOnce = Json::array({"*", knob("threads"), knob("lanes")});
   if (mayCluster(columns)) {
-    add("cluster", {int64_t(1), int64_t(2), int64_t(4), int64_t(8)}, int64_t(1),
-        "blocks that share a row", /*structural=*/true);
+    space.add("cluster", {int64_t(1), int64_t(2), int64_t(4), int64_t(8)},
+              int64_t(1), "blocks that share a row", /*structural=*/true);
     space.constraints.push_back(
         Json::array({"or", Json::array({"==", knob("cluster"), 1}),
                      Json::array({"==", knob("rows"), 1})}));
@@ -130,15 +125,17 @@ void GpuSpaceBuilder::addGeometry() {
            {"<", most, Json::array({"*", 2 * columns, knob("rows")})})}));
   if (!program.reducedExtent().isStatic())
     return;
-  add("backwards", {int64_t(0), int64_t(1)}, int64_t(1),
+  space.add(
+      "backwards", {int64_t(0), int64_t(1)}, int64_t(1),
       "where rows do not stay, the last sweep starts with what was read last");
-  add("stage", {int64_t(0), int64_t(1), int64_t(2)}, int64_t(0),
+  space.add(
+      "stage", {int64_t(0), int64_t(1), int64_t(2)}, int64_t(0),
       "where rows do not stay, they wait in shared memory for later sweeps: 1: "
       "loaded, 2: copied there without registers",
       /*structural=*/true);
-  add("online", {int64_t(0), int64_t(1)}, int64_t(1),
-      "where rows do not stay, a maximum and its sum in one sweep",
-      /*structural=*/true);
+  space.add("online", {int64_t(0), int64_t(1)}, int64_t(1),
+            "where rows do not stay, a maximum and its sum in one sweep",
+            /*structural=*/true);
 }
 
 /// True if a result of more than 16 bits is a single e^x, whose error shows.
@@ -160,11 +157,12 @@ void GpuSpaceBuilder::addArithmetic() {
   };
   const Numerics &numerics = kernel.numerics;
   if (has({"math.exp"}))
-    add("exp", {"fast", "exact"}, hasVisibleExp() ? "exact" : "fast",
-        "fast: the error grows with the exponent", /*structural=*/false,
-        "exact");
+    space.add("exp", {"fast", "exact"}, hasVisibleExp() ? "exact" : "fast",
+              "fast: the error grows with the exponent", /*structural=*/false,
+              "exact");
   if (has({"math.sqrt", "math.rsqrt", "arith.divf", "math.tanh"}))
-    add("fast_math", {int64_t(0), int64_t(1)}, int64_t(1),
+    space.add(
+        "fast_math", {int64_t(0), int64_t(1)}, int64_t(1),
         "quotients and roots as the hardware has them, within 2 units in the "
         "last place",
         /*structural=*/false, int64_t(0));
@@ -172,7 +170,8 @@ void GpuSpaceBuilder::addArithmetic() {
     return hasHalfIntermediates(*piece);
   });
   if (hasHalves && numerics.skipIntermediateRounding)
-    add("round", {"each", "last"}, "last",
+    space.add(
+        "round", {"each", "last"}, "last",
         "results of half precision are rounded after each operation, or once",
         /*structural=*/true);
   bool isNarrow = llvm::none_of(program.outputs, [&](const Output &output) {
@@ -180,7 +179,8 @@ void GpuSpaceBuilder::addArithmetic() {
   });
   // Where 1 + erf cancels, the short polynomials keep too few digits for f32.
   if (has({"math.erf"}) && (numerics.approxMath || isNarrow))
-    add("erf_degree",
+    space.add(
+        "erf_degree",
         {int64_t(12), int64_t(13), int64_t(14), int64_t(erfInPieces)},
         int64_t(isNarrow ? 12 : 13),
         "of the polynomial for the error function; 20: two polynomials and an "

@@ -122,6 +122,14 @@ LogicalResult SplicePass::addBaselines(MutableArrayRef<SplicedKernel> spliced,
   if (failed(runPasses(addBaselinePasses, scratch)))
     return failure();
   copyByLoops(scratch);
+  // Constants of kernels are globals by now.
+  SymbolTable lowered(scratch);
+  for (auto global : llvm::to_vector(scratch.getOps<memref::GlobalOp>())) {
+    if (failed(lowered.renameToUnique(global, {&symbols})))
+      return failure();
+    global->remove();
+    symbols.insert(global, getOperation().getBody()->begin());
+  }
   for (SplicedKernel &kernel : spliced) {
     if (!kernel.baseline)
       continue;

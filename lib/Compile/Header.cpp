@@ -49,17 +49,29 @@ std::string descriptorName(const Argument &argument) {
          toString(argument.type);
 }
 
+/// `, strided<...>` as MLIR spells it, or nothing.
+std::string shownLayout(const Argument &argument) {
+  if (!argument.layout)
+    return "";
+  auto shown = [](int64_t value) {
+    return value == -1 ? std::string("?") : std::to_string(value);
+  };
+  return ", strided<[" +
+         llvm::join(llvm::map_range(argument.layout->strides, shown), ", ") +
+         "], offset: " + shown(argument.layout->offset) + ">";
+}
+
 /// As MLIR spells the type; dynamic extents by number: those of one number are
 /// equal.
 std::string shownType(const Argument &argument) {
   if (argument.isScalar)
     return toString(argument.type);
-  std::string text = "tensor<";
+  std::string text = argument.layout ? "memref<" : "tensor<";
   for (int64_t extent : argument.shape)
     text += (extent < 0 ? "n" + std::to_string(-extent - 1)
                         : std::to_string(extent)) +
             "x";
-  return text + toString(argument.type) + ">";
+  return text + toString(argument.type) + shownLayout(argument) + ">";
 }
 
 bool isPassable(const FunctionSignature &function) {
@@ -116,12 +128,15 @@ void Writer::begin() {
          " *\n"
          " * A buffer goes by pointer to a descriptor, which kb_dense_* makes: "
          "row-major, without\n"
-         " * gaps, offset 0. Inputs are read, and written where the module "
-         "writes into an argument\n"
-         " * of its own. Results go through the first pointer, are the\n"
-         " * caller's, and end with free(result.allocated). Extents written "
-         "n0, n1, ... are chosen\n"
-         " * at the call.\n"
+         " * gaps, offset 0. What is shown with strided<[strides], offset: n> "
+         "needs those (? is any): set\n"
+         " * them in the descriptor. Memrefs of the module are written where "
+         "it writes them; what a call\n"
+         " * leaves in the buffer of a tensor that it takes is unspecified. "
+         "Results go through the first\n"
+         " * pointer, are the caller's, and end with free(result.allocated). "
+         "Extents written n0, n1, ... are\n"
+         " * chosen at the call.\n"
          " */\n"
          "#ifndef "
       << guard() << "\n#define " << guard()

@@ -24,6 +24,31 @@ namespace kernelbrain::compile {
 // Signatures
 //===----------------------------------------------------------------------===//
 
+/// Sets what only memrefs have. False for a layout without strides.
+static bool describeMemref(MemRefType type, Argument &argument) {
+  argument.isMemref = true;
+  if (type.getLayout().isIdentity())
+    return true;
+  SmallVector<int64_t> strides;
+  int64_t offset = 0;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return false;
+  auto known = [](int64_t value) {
+    return ShapedType::isDynamic(value) || value >= 0;
+  };
+  auto described = [](int64_t value) {
+    return ShapedType::isDynamic(value) ? -1 : value;
+  };
+  if (!known(offset) || !llvm::all_of(strides, known))
+    return false;
+  Layout layout;
+  layout.offset = described(offset);
+  for (int64_t stride : strides)
+    layout.strides.push_back(described(stride));
+  argument.layout = std::move(layout);
+  return true;
+}
+
 /// Appends a description of each type. False for one that a manifest cannot
 /// tell (an unranked tensor, a complex number).
 static bool describeTypes(TypeRange types, bool areOutputs, int64_t &dims,
@@ -43,6 +68,9 @@ static bool describeTypes(TypeRange types, bool areOutputs, int64_t &dims,
       for (int64_t extent : shaped.getShape())
         argument.shape.push_back(ShapedType::isDynamic(extent) ? -(++dims)
                                                                : extent);
+    if (auto memref = dyn_cast<MemRefType>(type);
+        memref && !describeMemref(memref, argument))
+      return false;
     arguments.push_back(std::move(argument));
   }
   return true;

@@ -71,6 +71,20 @@ bool isFloat(ElementType type) {
          type == ElementType::F32 || type == ElementType::F64;
 }
 
+bool fitsDense(const Argument &argument, const std::vector<int64_t> &extents) {
+  if (!argument.layout)
+    return true;
+  if (argument.layout->offset > 0)
+    return false;
+  int64_t dense = 1;
+  for (size_t k = extents.size(); k-- > 0; dense *= extents[k]) {
+    int64_t stride = argument.layout->strides[k];
+    if (stride != -1 && stride != dense && extents[k] > 1)
+      return false;
+  }
+  return true;
+}
+
 static Result<ElementType> elementTypeFromJson(const Json &json) {
   if (json.is_string())
     if (std::optional<ElementType> type =
@@ -101,6 +115,15 @@ static Result<Domain> domainFromJson(const Json &json) {
   return domain;
 }
 
+static Result<Layout> layoutFromJson(const Json &json) {
+  Layout layout;
+  JsonReader reader(json, "layout");
+  reader.required("strides", layout.strides).required("offset", layout.offset);
+  if (Status status = reader.status(); !status)
+    return status.error();
+  return layout;
+}
+
 Json toJson(const Argument &argument) {
   Json json = {
       {"is_output", argument.isOutput},    {"is_scalar", argument.isScalar},
@@ -108,6 +131,11 @@ Json toJson(const Argument &argument) {
       {"domain", toJson(argument.domain)}, {"alignment", argument.alignment}};
   if (argument.onDevice)
     json["on_device"] = true;
+  if (argument.isMemref)
+    json["is_memref"] = true;
+  if (argument.layout)
+    json["layout"] = {{"strides", argument.layout->strides},
+                      {"offset", argument.layout->offset}};
   return json;
 }
 
@@ -117,12 +145,17 @@ Result<Argument> argumentFromJson(const Json &json) {
   reader.optional("is_output", argument.isOutput)
       .optional("is_scalar", argument.isScalar)
       .optional("on_device", argument.onDevice)
+      .optional("is_memref", argument.isMemref)
+      .optional("layout", argument.layout, layoutFromJson)
       .required("type", argument.type, elementTypeFromJson)
       .required("shape", argument.shape)
       .optional("domain", argument.domain, domainFromJson)
       .optional("alignment", argument.alignment);
   if (Status status = reader.status(); !status)
     return status.error();
+  if (argument.layout &&
+      argument.layout->strides.size() != argument.shape.size())
+    return Error{"argument: the layout is of another rank than the shape"};
   return argument;
 }
 

@@ -83,6 +83,23 @@ func.func @nothing(%a: tensor<6xi1>) {
 }
 """
 
+LAYOUTS = """
+func.func @copy(%a: memref<3x8xf32>, %b: memref<3x8xf32, strided<[20, 1], offset: ?>>) {
+  linalg.copy ins(%a : memref<3x8xf32>) outs(%b : memref<3x8xf32, strided<[20, 1], offset: ?>>)
+  return
+}
+func.func @anyhow(%a: memref<3x8xf32, strided<[?, 1]>>, %b: memref<?x8xf32, strided<[?, ?], offset: ?>>) {
+  %c = memref.cast %b : memref<?x8xf32, strided<[?, ?], offset: ?>> to memref<3x8xf32, strided<[?, ?], offset: ?>>
+  linalg.copy ins(%a : memref<3x8xf32, strided<[?, 1]>>) outs(%c : memref<3x8xf32, strided<[?, ?], offset: ?>>)
+  return
+}
+func.func @shift(%a: memref<4xf32, strided<[1], offset: 1>>, %b: memref<8xf32>) {
+  %c = memref.subview %b[0] [4] [1] : memref<8xf32> to memref<4xf32, strided<[1]>>
+  linalg.copy ins(%a : memref<4xf32, strided<[1], offset: 1>>) outs(%c : memref<4xf32, strided<[1]>>)
+  return
+}
+"""
+
 
 class Calls(unittest.TestCase):
     @classmethod
@@ -117,6 +134,35 @@ class Calls(unittest.TestCase):
         frozen.flags.writeable = False
         np.testing.assert_array_equal(self.library.square(self.b * 3, frozen), self.b * 9)
         np.testing.assert_array_equal(frozen, 1)
+
+    def test_layouts_of_memrefs(self):
+        library = kernelbrain.compile(LAYOUTS)
+        a, wide = np.arange(24, dtype=np.float32).reshape(3, 8), np.zeros((3, 20), np.float32)
+        library.copy(a, wide[:, 4:12])
+        np.testing.assert_array_equal(wide[:, 4:12], a)
+        self.assertEqual(np.count_nonzero(wide), 23)
+        turned = np.zeros((8, 3), np.float32)
+        library.anyhow(wide[:, 4:12], turned.T)
+        np.testing.assert_array_equal(turned, a.T)
+        line = np.arange(8, dtype=np.float32)
+        library.shift(line[1:5], line)
+        np.testing.assert_array_equal(line, [1, 2, 3, 4, 4, 5, 6, 7])
+        frozen = wide[:, :8]
+        frozen.flags.writeable = False
+        for text, function, arguments in (
+                (r"argument 1 of copy must have strides of \(20, 1\) elements, not \(8, 1\)", library.copy, (a, a + 1)),
+                (r"must have strides of \(20, 1\) elements, not \(20, 2\)", library.copy, (a, wide[:, ::2][:, :8])),
+                (r"argument 1 of copy must be writable", library.copy, (a, frozen)),
+                (r"argument 1 of copy must be 3x8xf32, not of shape \(3, 4\)", library.copy, (a, wide[:, :4])),
+                (r"argument 0 of shift must have strides of \(1\) elements", library.shift, (line[::2], line))):
+            with self.assertRaisesRegex(ValueError, text):
+                function(*arguments)
+        if torch:
+            room = torch.zeros(3, 20)
+            library.copy(a, room[:, :8])
+            np.testing.assert_array_equal(room[:, :8].numpy(), a)
+            with self.assertRaisesRegex(ValueError, r"strides of \(20, 1\) elements, not \(8, 1\)"):
+                library.copy(a, torch.zeros(3, 8))
 
     def test_dlpack_of_any_library(self):
         class Other:

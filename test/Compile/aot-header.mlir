@@ -33,6 +33,8 @@
 // CHECK: void _mlir_ciface_half(kb_memref_2d_f16 *result, kb_memref_2d_f16 *arg0);
 // CHECK: /* by_value(f16) -> (f16) */
 // CHECK-NEXT: not declared
+// CHECK: /* strided(memref<2x4xf32, strided<[8, 1], offset: ?>>, memref<n0xf32, strided<[?], offset: 3>>) -> () */
+// CHECK-NEXT: void _mlir_ciface_strided(kb_memref_2d_f32 *arg0, kb_memref_1d_f32 *arg1);
 // CHECK-NOT: hidden
 
 // CALL: 3.5 1 0 42
@@ -67,6 +69,9 @@ func.func @half(%x: tensor<1x?xf16>) -> tensor<1x?xf16> {
 }
 func.func @by_value(%x: f16) -> f16 {
   return %x : f16
+}
+func.func @strided(%x: memref<2x4xf32, strided<[8, 1], offset: ?>>, %y: memref<?xf32, strided<[?], offset: 3>>) {
+  return
 }
 func.func private @hidden(%x: f32) -> f32 {
   return %x : f32

@@ -122,3 +122,35 @@ print("with a reference:", worker.compare(stock, better, reference)["disposition
 # CHECK: with a reference: {{passed|slower|unstable}}
 print("the wrong way:", worker.compare(better, stock, reference)["disposition"])
 # CHECK: the wrong way: incorrect
+
+
+def accumulate(fresh):
+    """Row sums onto the second argument: in its buffer, or in one of the function's own."""
+    init = "%c" if not fresh else "%copy"
+    copy = """%empty = bufferization.alloc_tensor() copy(%c) : tensor<64xf32>
+  %copy = linalg.copy ins(%c : tensor<64xf32>) outs(%empty : tensor<64xf32>) -> tensor<64xf32>"""
+    return f"""
+func.func @sum(%x: tensor<64x128xf32>, %c: tensor<64xf32>) -> tensor<64xf32> {{
+  {copy if fresh else ""}
+  %sum = linalg.reduce {{ arith.addf }} ins(%x : tensor<64x128xf32>) outs({init} : tensor<64xf32>) dimensions = [1]
+  return %sum : tensor<64xf32>
+}}
+"""
+
+
+# Tensors are values: their callers must not look at what is left of the buffer. Memrefs are written for them.
+in_place, fresh = compiled("in_place", accumulate(False)), compiled("fresh", accumulate(True))
+print("not in place:", worker.compare(in_place, fresh)["disposition"])
+# CHECK: not in place: {{passed|slower|unstable}}
+print("in place alone:", worker.compare(fresh, in_place)["reason"])
+# CHECK: in place alone: changed argument 1
+UNCHANGED = "func.func @store(%x: memref<8xf32>) { return }"
+print("not stored:", worker.compare(compiled("store", STORE), compiled("unchanged", UNCHANGED))["reason"])
+# CHECK: not stored: leaves argument 0 other than the baseline does
+strided = compiled("strided", STORE.replace("memref<8xf32>", "memref<8xf32, strided<[3]>>"))
+verdict = worker.compare(strided, strided)
+print("strided:", verdict["disposition"], verdict["reason"])
+# CHECK: strided: not_run argument 0 is a memref that must not be dense
+anyhow = compiled("anyhow", STORE.replace("memref<8xf32>", "memref<8xf32, strided<[?], offset: ?>>"))
+print("any strides:", worker.compare(anyhow, anyhow)["disposition"])
+# CHECK: any strides: {{passed|slower|unstable}}

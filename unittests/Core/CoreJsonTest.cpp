@@ -46,8 +46,28 @@ static void expectRoundTrip(const T &value, Parse parse) {
   EXPECT_EQ(dumpJson(toJson(*back)), text);
 }
 
+static Argument stridedMemref(int64_t rowStride, int64_t offset) {
+  Argument memref = argument();
+  memref.isMemref = true;
+  memref.layout = Layout{{rowStride, 35, 1}, offset};
+  return memref;
+}
+
+TEST(CoreJson, LayoutsThatDenseBuffersFit) {
+  EXPECT_TRUE(fitsDense(argument(), {4, 5, 7}));
+  EXPECT_FALSE(fitsDense(stridedMemref(35, 0), {4, 5, 7}));
+  EXPECT_TRUE(fitsDense(stridedMemref(175, 0), {4, 5, 35}));
+  EXPECT_TRUE(fitsDense(stridedMemref(-1, -1), {4, 5, 35}));
+  EXPECT_FALSE(fitsDense(stridedMemref(-1, 2), {4, 5, 35}));
+  EXPECT_TRUE(fitsDense(stridedMemref(9, 0), {1, 5, 35}));
+  Json json = toJson(stridedMemref(1, 0));
+  json["layout"]["strides"] = {1, 1};
+  EXPECT_FALSE(argumentFromJson(json));
+}
+
 TEST(CoreJson, RoundTrips) {
   expectRoundTrip(argument(), argumentFromJson);
+  expectRoundTrip(stridedMemref(-1, 3), argumentFromJson);
   expectRoundTrip(kernel(), kernelFromJson);
   Measurement measurement;
   measurement.disposition = Disposition::Incorrect;

@@ -96,9 +96,10 @@ Manifest manifestOf(const Kernel &kernel, bool promoted) {
   return manifest;
 }
 
-Manifest programManifest(bool promoted) {
+Manifest programManifest(bool promoted, bool onMemrefs) {
   ElementType real = promoted ? ElementType::F64 : ElementType::F32;
   Argument matrix = tensor(real, {-1, 33}, false), factor;
+  matrix.isMemref = onMemrefs;
   factor.type = real;
   factor.isScalar = true;
   FunctionSignature scale, first;

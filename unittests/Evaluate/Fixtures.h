@@ -32,7 +32,7 @@ Kernel normKernel();
 Kernel gatherKernel();
 Manifest manifestOf(const Kernel &kernel, bool promoted);
 /// The program of Program.c; with `promoted`, of its f64 reference.
-Manifest programManifest(bool promoted = false);
+Manifest programManifest(bool promoted = false, bool onMemrefs = false);
 
 /// Options for a worker whose timing lease is the test's own.
 WorkerOptions workerOptions(const TemporaryFolder &folder,

@@ -227,13 +227,17 @@ protected:
                        bool withReference = false) {
     ProgramRequest request;
     request.baseline =
-        compileFixture(folder, "Program", baseline, programManifest()).path;
+        compileFixture(folder, "Program", baseline,
+                       programManifest(/*promoted=*/false, onMemrefs))
+            .path;
     if (withReference)
       request.reference = compileFixture(folder, "Program", "REFERENCE",
                                          programManifest(/*promoted=*/true))
                               .path;
     request.candidate =
-        compileFixture(folder, "Program", variant, programManifest()).path;
+        compileFixture(folder, "Program", variant,
+                       programManifest(/*promoted=*/false, onMemrefs))
+            .path;
     request.seed = 3;
     request.dynamicDim = 20;
     Result<ProgramReply> reply = worker.comparePrograms(request);
@@ -246,6 +250,7 @@ protected:
     EXPECT_EQ(reply.functions.size(), 2u);
     return reply.functions.empty() ? FunctionVerdict() : reply.functions[0];
   }
+  bool onMemrefs = false; ///< in the program, not tensors
   TemporaryFolder folder;
   Worker worker{workerOptions(folder)};
 };
@@ -310,6 +315,12 @@ TEST_F(Programs, WhatIsWrittenInPlaceHasTheToleranceOfResults) {
   EXPECT_EQ(wrong.disposition, Disposition::Incorrect);
   EXPECT_NE(wrong.reason.find("argument 0 differs"), std::string::npos)
       << wrong.reason;
+}
+
+TEST_F(Programs, TensorsMayStayWhereMemrefsMustBeWritten) {
+  FunctionVerdict value = scale("SAME", "IN_PLACE");
+  EXPECT_TRUE(isRight(value)) << value.reason;
+  onMemrefs = true;
   FunctionVerdict left = scale("SAME", "IN_PLACE");
   EXPECT_EQ(left.disposition, Disposition::Incorrect);
   EXPECT_EQ(left.reason, "leaves argument 0 other than the baseline does");

@@ -30,14 +30,28 @@ struct Domain {
   std::optional<double> low, high;
 };
 
+/// Of a buffer, in elements; -1: any.
+struct Layout {
+  std::vector<int64_t> strides;
+  int64_t offset = 0;
+
+  bool operator==(const Layout &other) const {
+    return strides == other.strides && offset == other.offset;
+  }
+};
+
 /// One tensor argument: dense, row-major. Programs have scalar ones as well.
 struct Argument {
   bool isOutput = false;
   bool isScalar = false; ///< passed by value; no shape
   bool onDevice = false; ///< of a program: in the memory of a GPU
+  /// Of a program: a memref in it, so that callers see what is written.
+  bool isMemref = false;
   ElementType type = ElementType::F32;
   /// Extents; -(k + 1) stands for the k-th distinct dynamic dimension.
   std::vector<int64_t> shape;
+  /// Of a memref that has to be, or may be, other than dense.
+  std::optional<Layout> layout;
   Domain domain;
   int64_t alignment = 1; ///< bytes that callers promise for the base address
 };
@@ -66,6 +80,9 @@ struct Kernel {
   /// (Transforms/KernelText.h). Not in the JSON form.
   std::string text;
 };
+
+/// Whether a dense buffer of these extents is one that `argument` may be.
+bool fitsDense(const Argument &argument, const std::vector<int64_t> &extents);
 
 Json toJson(const Argument &argument);
 Result<Argument> argumentFromJson(const Json &json);

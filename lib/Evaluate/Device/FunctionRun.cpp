@@ -35,6 +35,11 @@ Status FunctionRun::createBuffers() {
           dynamicResults |= list == &function.results;
         }
   dims.assign(count, request.dynamicDim);
+  for (size_t k = 0; k < function.arguments.size(); ++k)
+    if (!fitsDense(function.arguments[k],
+                   extentsOf(function.arguments[k], dims)))
+      return Error{"argument " + std::to_string(k) +
+                   " is a memref that must not be dense"};
   std::vector<SlotRequest> slots;
   int64_t inputs = 0;
   for (size_t k = 0; k < function.arguments.size(); ++k) {
@@ -187,7 +192,8 @@ Outcome FunctionRun::callOnce(const std::string &path, int64_t deadlineMs,
         {"argument " + std::to_string(k), argument.type, storedType(argument),
          extentsOf(argument, dims),
          std::string(buffers->data(k, bytesOfArgument(k), Placement::Centered),
-                     size_t(bytesOfArgument(k)))});
+                     size_t(bytesOfArgument(k))),
+         /*mayStay=*/!argument.isMemref});
   }
   return {};
 }

@@ -19,6 +19,9 @@ struct ProgramValue {
   ElementType stored; ///< in `bytes`: f64 for a float of a promoted program
   std::vector<int64_t> shape;
   std::string bytes;
+  /// Of an argument that is a value in the program: its caller must expect no
+  /// more of the buffer.
+  bool mayStay = false;
 
   int64_t count() const;
   double real(int64_t element) const;
@@ -42,7 +45,7 @@ public:
       : options(options), request(request), function(function),
         promoted(promoted) {}
 
-  /// Fails if there is not enough memory.
+  /// Fails if there is not enough memory, or an argument cannot be dense.
   Status createBuffers();
   /// Calls the function of the program at `path` once.
   Outcome callOnce(const std::string &path, int64_t deadlineMs,

@@ -109,6 +109,8 @@ static Outcome compareValues(const CallValues &found,
       return {Disposition::Incorrect, "changed " + value.name};
   for (const ProgramValue &value : baseline.values) {
     const ProgramValue *other = named(found, value.name);
+    if (!other && value.mayStay)
+      continue;
     if (!other)
       return {Disposition::Incorrect,
               "leaves " + value.name + " other than the baseline does"};
@@ -258,7 +260,7 @@ static bool sameSignature(const std::vector<Argument> &a,
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](const Argument &x, const Argument &y) {
                       return x.type == y.type && x.shape == y.shape &&
-                             x.isScalar == y.isScalar;
+                             x.layout == y.layout && x.isScalar == y.isScalar;
                     });
 }
 

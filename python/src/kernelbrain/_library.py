@@ -74,7 +74,8 @@ class Function:
 
     Arguments: NumPy arrays, or tensors of the CPU that speak DLPack; for scalars also Python's numbers. Scalar results
     are Python's numbers. Element types must match. Extents must match where
-    they are static, and each other where the function says that they are the same. TypeError and ValueError otherwise;
+    they are static, and each other where the function says that they are the same; the strides of a memref that has a
+    layout must be those, and such an array is never copied. TypeError and ValueError otherwise;
     nothing has run then.
 
     Arguments and results that the module has on the device (placement=device) are DLPack tensors in a GPU's memory.
@@ -117,7 +118,8 @@ class Function:
             if expected["is_scalar"]:
                 passed.append(_scalars.pack(value, expected["type"], where))
                 continue
-            view = _tensors.view(value, where, stream if expected.get("on_device") else None)
+            view = _tensors.view(value, where, stream if expected.get("on_device") else None,
+                                 expected.get("layout"))
             self._check(where, view, expected, extents)
             views.append(view)
             passed.append(ctypes.byref(view.descriptor))

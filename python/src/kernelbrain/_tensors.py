@@ -3,6 +3,7 @@
 DLPack's structures are those of dlpack.h 0.8 (DLManagedTensor), which every library still exchanges.
 """
 import ctypes
+import math
 import threading
 
 import numpy as np
@@ -60,25 +61,28 @@ def descriptor(rank):
 class View:
     """An argument: its type and shape, a descriptor of its memory, and whoever keeps that alive."""
 
-    def __init__(self, type_, shape, address, keep, device=(_CPU, 0)):
+    def __init__(self, type_, shape, address, keep, device=(_CPU, 0), strides=None, offset=0):
+        """address: of the first element; strides (none: dense) and offset: in elements."""
         self.type, self.shape, self.keep, self.device = type_, tuple(shape), keep, device
         self.descriptor = descriptor(len(self.shape))()
-        self.descriptor.allocated = self.descriptor.aligned = address
-        stride = 1
-        for i in reversed(range(len(self.shape))):
+        self.descriptor.allocated = address
+        self.descriptor.aligned = address - offset * _storage(type_).itemsize
+        self.descriptor.offset = offset
+        for i, stride in enumerate(_dense_strides(shape) if strides is None else strides):
             self.descriptor.sizes[i], self.descriptor.strides[i] = self.shape[i], stride
-            stride *= self.shape[i]
 
 
-def view(value, where, stream=None):
+def view(value, where, stream=None, layout=None):
     """A View of a NumPy array or DLPack tensor; of a copy if it is read-only or not dense.
+
+    layout: the strides and the offset that it must have, of the manifest; there is no copy then.
 
     stream: the value must be in a GPU's memory then, dense, and is ready for what is put into this stream.
     """
     if isinstance(value, (np.ndarray, np.generic)):
         if stream is not None:
             raise ValueError(f"{where} must be a tensor in the GPU's memory, not a NumPy array")
-        return _view_array(np.asarray(value), where)
+        return _view_array(np.asarray(value), where, layout)
     if not hasattr(value, "__dlpack__"):
         raise TypeError(f"{where} is a {type(value).__name__}, neither a NumPy array nor a DLPack tensor")
     device = tuple(map(int, value.__dlpack_device__()))
@@ -92,18 +96,27 @@ def view(value, where, stream=None):
         raise TypeError(f"{where} has an element type that no function takes")
     shape = [tensor.shape[i] for i in range(tensor.ndim)]
     address = (tensor.data or 0) + tensor.byte_offset
-    if not tensor.strides or _is_dense(shape, [tensor.strides[i] for i in range(tensor.ndim)]):
+    strides = [tensor.strides[i] for i in range(tensor.ndim)] if tensor.strides else _dense_strides(shape)
+    if layout is not None:
+        return _laid_out(View(name, shape, address, capsule, device, strides, max(layout["offset"], 0)), where, layout)
+    if _is_dense(shape, strides):
         return View(name, shape, address, capsule, device)
     if stream is not None:
         raise ValueError(f"{where} is not dense")
-    strides = [tensor.strides[i] * (tensor.bits // 8) for i in range(tensor.ndim)]
+    strides = [s * (tensor.bits // 8) for s in strides]
     return _copied(_strided(address, shape, strides, _storage(name)), name)
 
 
-def _view_array(array, where):
+def _view_array(array, where, layout):
     name = _BY_NUMPY.get(array.dtype)
     if name is None:
         raise TypeError(f"{where} has the element type {array.dtype}, which no function takes")
+    if layout is not None:
+        if not array.flags.writeable or not array.flags.aligned or any(s % array.itemsize for s in array.strides):
+            raise ValueError(f"{where} must be writable and aligned: it is a memref with a layout")
+        strides = [s // array.itemsize for s in array.strides]
+        return _laid_out(View(name, array.shape, array.ctypes.data, array, strides=strides,
+                              offset=max(layout["offset"], 0)), where, layout)
     if array.flags.c_contiguous and array.flags.writeable and array.flags.aligned:
         return View(name, array.shape, array.ctypes.data, array)
     return _copied(array, name)
@@ -112,6 +125,19 @@ def _view_array(array, where):
 def _copied(array, name):
     copy = np.array(array, order="C")
     return View(name, copy.shape, copy.ctypes.data, copy)
+
+
+def _laid_out(view, where, layout):
+    """`view`, if its strides are those of `layout`."""
+    strides, wanted = list(getattr(view.descriptor, "strides", ())), layout["strides"]
+    if 0 not in view.shape and any(w not in (-1, s) and n != 1 for w, s, n in zip(wanted, strides, view.shape)):
+        text = ", ".join("any" if w == -1 else str(w) for w in wanted)
+        raise ValueError(f"{where} must have strides of ({text}) elements, not {tuple(strides)}")
+    return view
+
+
+def _dense_strides(shape):
+    return [math.prod(shape[i + 1:]) for i in range(len(shape))]
 
 
 def _is_dense(shape, strides):

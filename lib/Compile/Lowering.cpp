@@ -8,6 +8,7 @@
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/OpenMP/OpenMPDialect.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/LLVMContext.h"
@@ -83,6 +84,14 @@ LogicalResult lowerToLLVM(ModuleOp module, const Target &target) {
       failed(runPipeline(module, "convert-complex-to-standard,"
                                  "convert-complex-to-llvm")))
     return failure();
+  bool holdsPower =
+      module.walk([](math::IPowIOp) { return WalkResult::interrupt(); })
+          .wasInterrupted();
+  // Other powers have an instruction of LLVM's: no exponent is that wide.
+  if (holdsPower &&
+      failed(runPipeline(
+          module, "convert-math-to-funcs{min-width-of-fpowi-exponent=1000}")))
+    return failure();
   const char *threads =
       holds<omp::OpenMPDialect>(module) ? "convert-openmp-to-llvm," : "";
   if (failed(runPipeline(
@@ -91,8 +100,9 @@ LogicalResult lowerToLLVM(ModuleOp module, const Target &target) {
                       "expand-strided-metadata,lower-affine,convert-scf-to-cf,"
                       "canonicalize,cse,") +
               threads +
-              "convert-vector-to-llvm,convert-math-to-llvm,convert-math-to-"
-              "libm,"
+              // Calls of libm take vectors apart.
+              "convert-math-to-llvm,convert-math-to-libm,"
+              "convert-vector-to-llvm,"
               "convert-arith-to-llvm,convert-index-to-llvm,convert-ub-to-llvm,"
               "convert-cf-to-llvm,finalize-memref-to-llvm,convert-func-to-llvm,"
               "reconcile-unrealized-casts,canonicalize,cse")))

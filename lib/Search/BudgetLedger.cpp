@@ -26,6 +26,24 @@ const char *toString(Currency currency) {
   return "";
 }
 
+const char *describe(Currency currency) {
+  switch (currency) {
+  case Currency::Wall:
+    return "time";
+  case Currency::Compile:
+    return "compile time";
+  case Currency::Device:
+    return "device time";
+  case Currency::Variants:
+    return "variants";
+  case Currency::Tokens:
+    return "tokens";
+  case Currency::Money:
+    return "money";
+  }
+  return "";
+}
+
 Amounts &Amounts::operator+=(const Amounts &other) {
   for (size_t i = 0; i < currencyCount; ++i)
     values[i] += other.values[i];

@@ -109,6 +109,10 @@ Status SearchLoop::step() {
   if (context.interrupted())
     return stop(StopReason::Interrupted, "");
   if (!grown) {
+    // A kernel that gets no ticket needs no baseline, which takes its time.
+    if (!reserve(0))
+      return stop(blocked, blockedMessage);
+    context.ledger.settle(work.kernel.name, 0, Amounts());
     Status status = begin();
     if (!status && context.interrupted())
       return stop(StopReason::Interrupted, "");

@@ -38,17 +38,23 @@ Amounts SearchLoop::expectedCost() const {
   return expected;
 }
 
+/// False: the budget has no room for a ticket; `blocked` says why.
+bool SearchLoop::reserve(uint64_t ticket) {
+  Currency lacking = Currency::Wall;
+  if (context.ledger.reserve(work.kernel.name, ticket, expectedCost(),
+                             &lacking))
+    return true;
+  blocked = StopReason::Budget;
+  blockedMessage = std::string("no ") + describe(lacking) + " left";
+  return false;
+}
+
 /// Proposes the next ticket. False: none can be, now or ever; `blocked` says
 /// why.
 Result<bool> SearchLoop::proposeTicket() {
   uint64_t ticket = grown->size();
-  Currency lacking = Currency::Wall;
-  if (!context.ledger.reserve(work.kernel.name, ticket, expectedCost(),
-                              &lacking)) {
-    blocked = StopReason::Budget;
-    blockedMessage = std::string("no ") + toString(lacking) + " left";
+  if (!reserve(ticket))
     return false;
-  }
   Random random({context.options.seed, kernelKey, ticket});
   Result<bool> proposed = proposeSeed(random);
   if (proposed && !*proposed && search)

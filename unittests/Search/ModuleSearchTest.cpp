@@ -45,6 +45,22 @@ TEST(ModuleSearch, SmallSharesGetTheDefaultOnly) {
   EXPECT_EQ(trial.costs.quickNs + trial.costs.fullNs, 0);
 }
 
+TEST(ModuleSearch, KernelsThatGetNoTicketAreNotPrepared) {
+  World world;
+  world.tasks = {task("a", 0.5), task("b", 0.3), task("c", 0.2)};
+  world.budget[Currency::Variants] = 2;
+  ModuleOutcome outcome = world.run();
+  EXPECT_TRUE(outcome.kernels[1].baseline);
+  EXPECT_FALSE(outcome.kernels[2].baseline);
+  EXPECT_EQ(outcome.kernels[2].stop, StopReason::Budget);
+  EXPECT_EQ(outcome.kernels[2].message, "no variants left");
+  EXPECT_EQ(outcome.stop, StopReason::Budget);
+  EXPECT_EQ(std::count_if(
+                world.events.events.begin(), world.events.events.end(),
+                [](const Event &event) { return event.type == "baseline"; }),
+            2);
+}
+
 TEST(ModuleSearch, UnknownSharesCountAlike) {
   World world;
   world.tasks = {task("a", 0), task("b", 0)};

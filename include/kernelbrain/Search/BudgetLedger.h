@@ -17,6 +17,8 @@ namespace kernelbrain::search {
 enum class Currency { Wall, Compile, Device, Variants, Tokens, Money };
 constexpr size_t currencyCount = 6;
 const char *toString(Currency currency);
+/// In words: "device time".
+const char *describe(Currency currency);
 
 /// An amount of every currency.
 class Amounts {

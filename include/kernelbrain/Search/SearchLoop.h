@@ -155,6 +155,7 @@ private:
 
   // SearchLoopProposals.cpp
   Status propose();
+  bool reserve(uint64_t ticket);
   Result<bool> proposeTicket();
   Result<bool> proposeSeed(Random &random);
   Result<bool> grow(Random &random);

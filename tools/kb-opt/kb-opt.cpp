@@ -13,7 +13,9 @@
 #include "mlir/InitAllExtensions.h"
 #include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/Process.h"
 #include "llvm/Support/Signals.h"
+#include "llvm/Support/raw_ostream.h"
 
 #include <csignal>
 #include <pthread.h>
@@ -42,6 +44,10 @@ static void ownSignals(std::shared_ptr<kernelbrain::Interrupt> interrupt) {
 }
 
 int main(int argc, char **argv) {
+  // Else the first file that is opened gets the number of a closed stream.
+  if (std::error_code error =
+          llvm::sys::Process::FixupStandardFileDescriptors())
+    return error.value();
   signal(SIGPIPE, SIG_IGN);
   signal(SIGXFSZ, SIG_IGN); // Writing fails instead, and says where.
   auto interrupt = std::make_shared<kernelbrain::Interrupt>();
@@ -56,5 +62,7 @@ int main(int argc, char **argv) {
 
   int status = mlir::asMainReturnCode(mlir::MlirOptMain(
       argc, argv, "KernelBrain optimizer driver\n", registry));
+  // Nobody may read what is told: that is no reason to fail.
+  llvm::errs().clear_error();
   return interrupt->requested() ? 130 : status;
 }

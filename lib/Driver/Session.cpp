@@ -162,6 +162,11 @@ Status Session::Impl::compose() {
     return ok;
   kernels = collectKernels(module, library, target, options.kernels,
                            options.dynamicDim);
+  if (!options.kernels.empty() &&
+      llvm::all_of(kernels,
+                   [](const ModuleKernel &entry) { return entry.isExcluded; }))
+    emitWarning(module.getLoc(), "no kernel's name matches option 'kernels' ('")
+        << options.kernels << "')";
   remarkStock();
   if (options.estimate)
     return {};

@@ -88,7 +88,7 @@ std::string kernelbrain::whyUnknown(Operation *root) {
                    isa<cf::AssertOp>(op);
     if (!isKnown) {
       reason = "holds '" + op->getName().getStringRef().str() +
-               "', which kb-compile does not know";
+               "', which a kernel may not hold";
       return WalkResult::interrupt();
     }
     for (TypeRange types :

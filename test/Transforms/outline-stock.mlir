@@ -19,20 +19,20 @@ func.func @odd_type(%x: tensor<4xi7>) -> tensor<4xi7> {
 }
 func.func @complex(%x: tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>> {
   %e = tensor.empty() : tensor<4xcomplex<f32>>
-  // expected-remark @+1 {{stays as it is: holds 'complex.add', which kb-compile does not know}}
+  // expected-remark @+1 {{stays as it is: holds 'complex.add', which a kernel may not hold}}
   %r = linalg.add ins(%x, %x : tensor<4xcomplex<f32>>, tensor<4xcomplex<f32>>) outs(%e : tensor<4xcomplex<f32>>) -> tensor<4xcomplex<f32>>
   return %r : tensor<4xcomplex<f32>>
 }
 func.func @unregistered(%x: tensor<4xf32>) -> tensor<4xf32> {
   %e = tensor.empty() : tensor<4xf32>
-  // expected-remark @+1 {{stays as it is: holds 'other.op', which kb-compile does not know}}
+  // expected-remark @+1 {{stays as it is: holds 'other.op', which a kernel may not hold}}
   %r = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel"]}
       ins(%x : tensor<4xf32>) outs(%e : tensor<4xf32>) {
   ^bb0(%a: f32, %o: f32):
     %s = "other.op"(%a) : (f32) -> f32
     linalg.yield %s : f32
   } -> tensor<4xf32>
-  // expected-remark @+1 {{stays as it is: holds 'other.tensor_op', which kb-compile does not know}}
+  // expected-remark @+1 {{stays as it is: holds 'other.tensor_op', which a kernel may not hold}}
   %t = "other.tensor_op"(%r) : (tensor<4xf32>) -> tensor<4xf32>
   return %t : tensor<4xf32>
 }
@@ -49,7 +49,7 @@ func.func @scalar(%x: tensor<4xf32>, %f: f32) -> tensor<4xf32> {
 }
 func.func private @callee(tensor<4xf32>) -> tensor<4xf32>
 func.func @calls(%x: tensor<4xf32>) -> tensor<4xf32> {
-  // expected-remark @+1 {{stays as it is: holds 'func.call', which kb-compile does not know}}
+  // expected-remark @+1 {{stays as it is: holds 'func.call', which a kernel may not hold}}
   %r = call @callee(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %r : tensor<4xf32>
 }
@@ -99,7 +99,7 @@ func.func @computed_scalar(%x: tensor<4x8xf32>) -> tensor<4xf32> {
   %r = linalg.fill ins(%f : f32) outs(%e : tensor<4xf32>) -> tensor<4xf32>
   return %r : tensor<4xf32>
 }
-// expected-remark @+1 {{stays as it is: the region holds 'func.call', which kb-compile does not know}}
+// expected-remark @+1 {{stays as it is: the region holds 'func.call', which a kernel may not hold}}
 func.func @whole(%x: tensor<4xf32>) -> tensor<4xf32> attributes {kb.kernel} {
   %r = call @callee(%x) : (tensor<4xf32>) -> tensor<4xf32>
   return %r : tensor<4xf32>

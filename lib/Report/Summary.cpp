@@ -34,12 +34,13 @@ double report::estimatedSpeedup(const RunRecord &run) {
 // Text
 //===----------------------------------------------------------------------===//
 
-/// A winner within the margin is no improvement, whatever its middle says.
+/// A winner within the margin counts as no improvement, whatever its middle
+/// says.
 static std::string speedupText(const KernelRecord &record) {
   if (!record.acceptance.speedup)
     return "-";
   std::string text = ratioText(*record.acceptance.speedup);
-  return record.improved() ? text : "no gain" + text.substr(text.find(" ["));
+  return record.improved() ? text : "slight" + text.substr(text.find(" ["));
 }
 
 static std::string winnerTable(const std::vector<const KernelRecord *> &kernels,

@@ -135,7 +135,7 @@ TEST(SummaryTest, TheCommonestEndOfLostVariantsIsTold) {
             "one)");
 }
 
-TEST(SummaryTest, AWinnerWithinTheMarginIsNoGain) {
+TEST(SummaryTest, AWinnerWithinTheMarginIsSlight) {
   search::AcceptanceRecord even;
   even.kernel = "a";
   even.ticket = 1;
@@ -146,7 +146,7 @@ TEST(SummaryTest, AWinnerWithinTheMarginIsNoGain) {
                           trial("a", 1, 0, rows(2, 8), 1.01),
                           {"accepted", toJson(even)}});
   std::string text = summaryText(run);
-  EXPECT_NE(text.find("no gain [1.00, 1.02]"), std::string::npos) << text;
+  EXPECT_NE(text.find("slight [1.00, 1.02]"), std::string::npos) << text;
   EXPECT_NE(text.find("0 of 1 kernel improved\n"), std::string::npos) << text;
   EXPECT_EQ(summaryJson(run)["kernels"][0]["improved"], false);
 }

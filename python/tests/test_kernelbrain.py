@@ -226,7 +226,8 @@ class Calls(unittest.TestCase):
         for error, text, function, arguments in (
                 (TypeError, "argument 1 of scale must be of f32, not f64", "scale", (a, np.float64(3))),
                 (TypeError, "argument 1 of scale must be of f32, not a bool", "scale", (a, True)),
-                (TypeError, "argument 1 of scale is a str", "scale", (a, "3")),
+                (TypeError, "argument 1 of scale must be of f32, not a str", "scale", (a, "3")),
+                (TypeError, "argument 1 of scale must be of f32, not a NoneType", "scale", (a, None)),
                 (ValueError, r"argument 1 of scale must be a scalar, not of shape \(4,\)", "scale", (a, a)),
                 (TypeError, "argument 0 of scalars must be of i1, not a int", "scalars", [1, *fitting[1:]]),
                 (ValueError, "argument 1 of scalars: 128 does not fit into i8", "scalars", [True, 128, *fitting[2:]]),

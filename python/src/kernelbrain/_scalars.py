@@ -28,6 +28,8 @@ def pack(value, type_, where):
     check(type_, where)
     if isinstance(value, (bool, int, float)) and not isinstance(value, np.generic):
         return _pack_number(value, type_, where)
+    if not isinstance(value, (np.ndarray, np.generic)) and not hasattr(value, "__dlpack__"):
+        raise TypeError(f"{where} must be of {type_}, not a {type(value).__name__}")
     view = _tensors.view(value, where)
     if view.type != {"index": "i64"}.get(type_, type_):
         raise TypeError(f"{where} must be of {type_}, not {view.type}")

@@ -63,6 +63,7 @@ kernelbrain::collectKernels(ModuleOp module, const StrategyLibrary &library,
     ModuleKernel &entry = kernels.emplace_back();
     entry.op = op;
     entry.kernel = describeKernel(op, dynamicDim);
+    addDimHints(op, entry.kernel);
     if (!nameFilter.empty() && !filter.match(op.getSymName())) {
       entry.isExcluded = true;
       entry.leftStock = "its name does not match option 'kernels'";

@@ -74,12 +74,33 @@ private:
 
 } // namespace
 
+/// What `arg_specs` says of values: extents to tune at are no part of what a
+/// kernel is. Null if that is nothing.
+static ArrayAttr specsWithoutHints(kb::KernelOp kernel) {
+  SmallVector<Attribute> specs;
+  bool saysAnything = false;
+  auto unit = UnitAttr::get(kernel.getContext());
+  for (unsigned index = 0; index < kernel.getBody().getNumArguments();
+       ++index) {
+    kb::ArgAttr spec = kernel.getArgSpec(index);
+    bool kept =
+        spec && (spec.getLow() || spec.getHigh() || spec.getAlignment() != 1);
+    saysAnything |= kept;
+    specs.push_back(kept ? Attribute(kb::ArgAttr::get(
+                               kernel.getContext(), spec.getLow(),
+                               spec.getHigh(), spec.getAlignment(), {}))
+                         : Attribute(unit));
+  }
+  return saysAnything ? ArrayAttr::get(kernel.getContext(), specs)
+                      : ArrayAttr();
+}
+
 std::string kernelbrain::kernelHash(kb::KernelOp kernel) {
   std::string text;
   llvm::raw_string_ostream stream(text);
   BodyWriter writer(stream);
   stream << "kernel 1 " << kernel.getNumInputs() << ' ';
-  writer.write(kernel.getArgSpecsAttr());
+  writer.write(specsWithoutHints(kernel));
   stream << ' ';
   writer.write(kernel.getNumericsAttr());
   writer.write(kernel.getBody());

@@ -177,6 +177,27 @@ Kernel Describer::run() {
 
 } // namespace
 
+void kernelbrain::addDimHints(kb::KernelOp kernel, const Kernel &described) {
+  if (described.dimHints.empty())
+    return;
+  Builder builder(kernel.getContext());
+  SmallVector<Attribute> specs;
+  for (auto [index, argument] : llvm::enumerate(described.arguments)) {
+    kb::ArgAttr spec = kernel.getArgSpec(unsigned(index));
+    SmallVector<int64_t> hints;
+    for (int64_t extent : argument.shape)
+      if (extent < 0)
+        hints.push_back(described.dimHints[size_t(-extent - 1)]);
+    if (!hints.empty())
+      spec = kb::ArgAttr::get(
+          kernel.getContext(), spec ? spec.getLow() : TypedAttr(),
+          spec ? spec.getHigh() : TypedAttr(), spec ? spec.getAlignment() : 1,
+          builder.getDenseI64ArrayAttr(hints));
+    specs.push_back(spec ? Attribute(spec) : builder.getUnitAttr());
+  }
+  kernel.setArgSpecsAttr(builder.getArrayAttr(specs));
+}
+
 Kernel kernelbrain::describeKernel(kb::KernelOp kernel, int64_t dynamicDim) {
   return Describer(kernel, dynamicDim).run();
 }

@@ -41,14 +41,14 @@ int64_t ticksOf(pid_t process) {
 /// Kills the child of `parent` that computes all the time.
 void killBusyChild(pid_t parent) {
   std::map<pid_t, int64_t> first;
-  for (int round = 0; round < 1000; ++round) {
+  for (int round = 0; round < 4000; ++round) {
     for (pid_t child : childrenOf(parent))
       if (ticksOf(child) >=
-          first.emplace(child, ticksOf(child)).first->second + 40) {
+          first.emplace(child, ticksOf(child)).first->second + 10) {
         ::kill(child, SIGKILL);
         return;
       }
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
   }
 }
 

@@ -56,6 +56,29 @@ TEST(KernelInfo, FindsEqualExtents) {
   EXPECT_EQ(kernel.dimHints, (std::vector<int64_t>{32, 64, defaultDynamicDim}));
 }
 
+TEST(KernelInfo, HintsAreWrittenWhereStrategiesFindThem) {
+  ParsedKernel parsed(R"(
+    kb.kernel @k ins(%a: tensor<?x?xf32>, %b: tensor<?x?xf32>) outs(%o: tensor<?x?xf32>)
+        attributes {arg_specs = [#kb.arg<dim_hints = [32, 64]>, #kb.arg<alignment = 64>, unit]} {
+      %0 = linalg.matmul ins(%a, %b : tensor<?x?xf32>, tensor<?x?xf32>)
+                         outs(%o : tensor<?x?xf32>) -> tensor<?x?xf32>
+      kb.yield %0 : tensor<?x?xf32>
+    })");
+  Kernel before = describeKernel(parsed.kernel, 200);
+  addDimHints(parsed.kernel, before);
+  auto hints = [&](unsigned index) {
+    return parsed.kernel.getArgSpec(index).getDimHints().asArrayRef().vec();
+  };
+  EXPECT_EQ(hints(0), (std::vector<int64_t>{32, 64}));
+  EXPECT_EQ(hints(1), (std::vector<int64_t>{64, 200}));
+  EXPECT_EQ(hints(2), (std::vector<int64_t>{32, 200}));
+  EXPECT_EQ(parsed.kernel.getArgSpec(1).getAlignment(), 64);
+  // What it is tuned at is no part of what it is.
+  Kernel after = describeKernel(parsed.kernel, 1000);
+  EXPECT_EQ(after.dimHints, before.dimHints);
+  EXPECT_EQ(after.hash, before.hash);
+}
+
 TEST(KernelInfo, KeepsExtentsApartThatNothingProvesEqual) {
   Kernel kernel = describe(R"(
     kb.kernel @k ins(%a: tensor<?xf32>, %b: tensor<?xf32>) outs(%o: tensor<?xf32>, %p: tensor<?xf32>) {

@@ -24,6 +24,10 @@ std::optional<ElementType> coreElementType(mlir::Type type);
 Kernel describeKernel(kb::KernelOp kernel,
                       int64_t dynamicDim = defaultDynamicDim);
 
+/// Writes the hints of a description of `kernel` into its `arg_specs`:
+/// strategies choose by the extents that it is tuned at.
+void addDimHints(kb::KernelOp kernel, const Kernel &described);
+
 /// Nanoseconds that one call takes at least on one core that moves 8 GB/s and
 /// does 60e9 operations a second: a roofline, for shares and ranking only.
 double rooflineNs(const Kernel &kernel);

@@ -101,7 +101,7 @@ int32_t kbcuAllocate(void **memory, int64_t bytes, void *stream) {
   *memory = nullptr;
   if (bytes <= 0)
     return 0;
-  return status(withContext(0, [&](const Driver &driver) {
+  return status(inContext(0, [&](const Driver &driver) {
     DevicePointer pointer = 0;
     Result result = driver.MemAllocAsync(&pointer, static_cast<size_t>(bytes),
                                          streamOr(stream));
@@ -113,7 +113,7 @@ int32_t kbcuAllocate(void **memory, int64_t bytes, void *stream) {
 int32_t kbcuFree(void *memory, void *stream) {
   if (!memory)
     return 0;
-  return status(withContext(0, [&](const Driver &driver) {
+  return status(inContext(0, [&](const Driver &driver) {
     return driver.MemFreeAsync(reinterpret_cast<DevicePointer>(memory),
                                streamOr(stream));
   }));
@@ -122,7 +122,7 @@ int32_t kbcuFree(void *memory, void *stream) {
 int32_t kbcuCopy(void *to, const void *from, int64_t bytes, void *stream) {
   if (bytes <= 0)
     return 0;
-  return status(withContext(0, [&](const Driver &driver) {
+  return status(inContext(0, [&](const Driver &driver) {
     return driver.MemcpyAsync(reinterpret_cast<DevicePointer>(to),
                               reinterpret_cast<DevicePointer>(from),
                               static_cast<size_t>(bytes), streamOr(stream));
@@ -130,7 +130,7 @@ int32_t kbcuCopy(void *to, const void *from, int64_t bytes, void *stream) {
 }
 
 int32_t kbcuSynchronize(void *stream) {
-  return status(withContext(0, [&](const Driver &driver) {
+  return status(inContext(0, [&](const Driver &driver) {
     return driver.StreamSynchronize(streamOr(stream));
   }));
 }

@@ -49,13 +49,13 @@ StrategyLibrary::StrategyLibrary() {
       {"columnwise", "5", "host", matchColumnwise},
       {"contraction", "9", "host", matchContraction},
       {"layout", "3", "host", matchLayout},
-      {"gpu-rowwise", "9", "cuda", matchGpuRowwise},
-      {"gpu-elementwise", "9", "cuda", matchGpuElementwise},
-      {"gpu-columnwise", "3", "cuda", matchGpuColumnwise},
-      {"gpu-longrows", "4", "cuda", matchGpuLongRows},
-      {"gpu-contraction", "3", "cuda", matchGpuContraction},
-      {"gpu-layout", "3", "cuda", matchGpuLayout},
-      {"gpu-scan", "2", "cuda", matchGpuScan},
+      {"gpu-rowwise", "10", "cuda", matchGpuRowwise},
+      {"gpu-elementwise", "10", "cuda", matchGpuElementwise},
+      {"gpu-columnwise", "4", "cuda", matchGpuColumnwise},
+      {"gpu-longrows", "5", "cuda", matchGpuLongRows},
+      {"gpu-contraction", "4", "cuda", matchGpuContraction},
+      {"gpu-layout", "4", "cuda", matchGpuLayout},
+      {"gpu-scan", "3", "cuda", matchGpuScan},
   };
   // The last one: it is made of those before it.
   std::string revision = "2";

@@ -131,12 +131,12 @@ public:
   Sanitizer(const TemporaryFolder &folder, bool finds, bool ends = false) {
     std::string path = folder.path + "/compute-sanitizer";
     std::ofstream(path)
-        << "#!/bin/sh\nlog=${2#--log-file=}\n"
+        << "#!/bin/sh\nlog=${3#--log-file=}\n"
         << "echo '========= COMPUTE-SANITIZER' > $log\n"
         << (finds ? "echo '========= Invalid __global__ read of size 4 bytes' "
                     ">> $log\necho '========= ERROR SUMMARY: 1 error' >> $log\n"
                   : "echo '========= ERROR SUMMARY: 0 errors' >> $log\n")
-        << (ends ? "exit 3\n" : "shift 2\nexec \"$@\"\n");
+        << (ends ? "exit 3\n" : "shift 3\nexec \"$@\"\n");
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
     ::setenv("KB_COMPUTE_SANITIZER", path.c_str(), 1);
   }

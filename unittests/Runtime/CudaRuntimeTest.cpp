@@ -205,6 +205,16 @@ TEST_F(CudaRuntimeTest, AThreadWithoutAContextGetsOne) {
   }).join();
 }
 
+TEST_F(CudaRuntimeTest, MemoryFindsAContextBeforeACallCanFail) {
+  cuda.needsContext = true;
+  std::thread([&] {
+    EXPECT_EQ(kbcuSynchronize(nullptr), 0);
+    EXPECT_EQ(cuda.calls,
+              Calls({"CtxGetCurrent", "DeviceGet", "DevicePrimaryCtxRetain",
+                     "CtxSetCurrent", "StreamSynchronize"}));
+  }).join();
+}
+
 TEST_F(CudaRuntimeTest, FailuresAreStatuses) {
   cuda.results["LibraryLoadData"] = 209;
   EXPECT_EQ(kbcuLaunch(&kernel, &shape, nullptr, nullptr), 1209);
@@ -237,7 +247,8 @@ TEST_F(CudaRuntimeTest, MemoryInStreamOrder) {
   EXPECT_EQ(kbcuCopy(memory, words, 16, streams), 0);
   EXPECT_EQ(kbcuFree(memory, streams), 0);
   EXPECT_EQ(cuda.calls,
-            Calls({"MemAllocAsync", "MemcpyAsync", "MemFreeAsync"}));
+            Calls({"CtxGetCurrent", "MemAllocAsync", "CtxGetCurrent",
+                   "MemcpyAsync", "CtxGetCurrent", "MemFreeAsync"}));
   cuda.results["MemAllocAsync"] = 2;
   EXPECT_EQ(kbcuAllocate(&memory, 16, streams), 1002);
 }

@@ -192,6 +192,18 @@ constexpr int32_t status(Result result) {
   return result == Success ? 0 : 1000 + result;
 }
 
+/// Calls `work(driver)` with a context. Tools that watch the driver see no call
+/// fail.
+template <typename Work> Result inContext(int device, Work work) {
+  Result result;
+  const Driver *api = driver(result);
+  if (!api)
+    return result;
+  if (Result failure = useContext(*api, device))
+    return failure;
+  return work(*api);
+}
+
 /// Calls `work(driver)`; where that fails for want of a context, once more with
 /// one. The driver's calls are the only ones that it makes on the way to
 /// success.

@@ -65,7 +65,9 @@ Outcome KernelChecker::memcheck(const std::string &artifact) {
     return {Disposition::Passed, tool.error().message};
   LogFile log;
   RunnerSetup setup = options.runner;
-  setup.memcheck = {*tool, "--tool=memcheck", "--log-file=" + log.path};
+  // Memory between allocations, so that one before an argument is no other's.
+  setup.memcheck = {*tool, "--tool=memcheck", "--padding=256",
+                    "--log-file=" + log.path};
   rest();
   KernelBuffers &buffers = bank->buffers();
   Result<RunnerProcess> runner =

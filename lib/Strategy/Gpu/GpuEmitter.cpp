@@ -363,9 +363,36 @@ Value GpuEmitter::fastFunction(const Node &node, ArrayRef<Value> operands,
   return isFast ? make(node.name, operands) : Value();
 }
 
+/// Halves or vectors of them as f32. A bf16 is the upper half of its f32: two
+/// that share a register take one instruction each.
+Value GpuEmitter::widened(Value value) {
+  Type f32 = builder.getF32Type();
+  auto vector = dyn_cast<VectorType>(value.getType());
+  if (!vector)
+    return arith::ExtFOp::create(builder, loc, f32, value);
+  if (!vector.getElementType().isBF16() || vector.getNumElements() % 2)
+    return arith::ExtFOp::create(builder, loc, vector.clone(f32), value);
+  int64_t pairs = vector.getNumElements() / 2;
+  auto words = VectorType::get(pairs, builder.getI32Type());
+  auto floats = VectorType::get(pairs, f32);
+  auto splat = [&](int32_t word) {
+    return arith::ConstantOp::create(
+        builder, loc,
+        DenseElementsAttr::get(words, builder.getI32IntegerAttr(word)));
+  };
+  Value both = vector::BitCastOp::create(builder, loc, words, value);
+  Value first = arith::ShLIOp::create(builder, loc, both, splat(16));
+  Value second = arith::AndIOp::create(builder, loc, both, splat(0xffff0000));
+  return vector::InterleaveOp::create(
+      builder, loc, arith::BitcastOp::create(builder, loc, floats, first),
+      arith::BitcastOp::create(builder, loc, floats, second));
+}
+
 Value GpuEmitter::emitOp(const Node &node, ArrayRef<Value> operands,
                          int64_t lanes) {
   StringRef name = node.name;
+  if (name == "arith.extf" && node.type.isF32())
+    return widened(operands[0]);
   bool isHalf = node.type.isF16() || node.type.isBF16();
   bool isCast = name == "arith.truncf" || name == "arith.extf" ||
                 name == "arith.bitcast" || name == "arith.select";
@@ -380,8 +407,7 @@ Value GpuEmitter::emitOp(const Node &node, ArrayRef<Value> operands,
   Values wide(operands);
   for (Value &operand : wide)
     if (getElementTypeOrSelf(operand.getType()) == node.type)
-      operand =
-          arith::ExtFOp::create(builder, loc, typeFor(f32, lanes), operand);
+      operand = widened(operand);
   Node model = node;
   model.type = f32;
   Value result = fastMath ? fastFunction(model, wide, lanes) : Value();

@@ -72,6 +72,7 @@ private:
   Launch beginLaunch(llvm::ArrayRef<Value> grid,
                      llvm::ArrayRef<int64_t> threads,
                      llvm::ArrayRef<mlir::MemRefType> shared);
+  Value widened(Value value);
   Value timesReciprocal(Value a, Value b);
   Value fastFunction(const Node &node, llvm::ArrayRef<Value> operands,
                      int64_t lanes);

@@ -2,6 +2,7 @@
 
 #include "GpuRowEmitter.h"
 
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -70,19 +71,26 @@ void GpuRowEmitter::emitBlock(Launch &at) {
   row = makeRow(digits(number, extents));
   kept.clear();
   emitRow();
-  // Others may still read what a block has left them.
-  if (gpu.cluster > 1)
-    clusterBarrier();
 }
 
 void GpuRowEmitter::emitRow() {
   checkAssertions(row);
   setUpStages();
+  const Sweep *lastExchange = nullptr;
+  for (const Sweep &sweep : plan.sweeps)
+    if (!sweep.reductions.empty())
+      lastExchange = &sweep;
   for (const Sweep &sweep : plan.sweeps) {
     emitSweep(sweep);
     for (const Node *node : sweep.matrices)
       isStaged[node] = true;
+    if (gpu.cluster > 1 && &sweep == lastExchange)
+      NVVM::ClusterArriveOp::create(builder, loc, /*aligned=*/UnitAttr());
   }
+  // A block must not end while others read what it has left them. All have said
+  // before they began to store that they do not any more.
+  if (gpu.cluster > 1)
+    NVVM::ClusterWaitOp::create(builder, loc, /*aligned=*/UnitAttr());
   if (!plan.rowOutputs.empty()) {
     Value isFirst = arith::CmpIOp::create(
         builder, loc, arith::CmpIPredicate::eq, lane, index(0));

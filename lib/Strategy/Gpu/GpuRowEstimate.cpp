@@ -80,14 +80,23 @@ int64_t kernelbrain::strategy::gpuRegisters(const GpuRowVariant &variant) {
   return isStaged(variant) ? std::max<int64_t>(40, 16 + values) : 24 + values;
 }
 
+int64_t kernelbrain::strategy::halfOfThreads(const GpuRowOptions &gpu,
+                                             const Target &target) {
+  return std::clamp<int64_t>(
+      target.gpu->threadsPerMultiprocessor / 2 / gpu.threads, 0, 8);
+}
+
 int64_t kernelbrain::strategy::residentBlocks(const GpuRowVariant &variant,
                                               const Target &target) {
   const GpuLimits limits = target.gpu.value_or(GpuLimits());
   int64_t threads = variant.gpu.threads;
   int64_t registers = llvm::alignTo(gpuRegisters(variant), 8);
-  int64_t blocks =
-      std::min(limits.threadsPerMultiprocessor / threads,
-               limits.registersPerMultiprocessor / (registers * threads));
+  // Told to leave room for so many blocks, ptxas takes what that leaves.
+  int64_t most =
+      isStaged(variant) && variant.gpu.minBlocks
+          ? variant.gpu.minBlocks
+          : limits.registersPerMultiprocessor / (registers * threads);
+  int64_t blocks = std::min(limits.threadsPerMultiprocessor / threads, most);
   if (int64_t bytes =
           stagedBytes(*variant.programs.front(), variant.plan, variant.gpu))
     blocks =
@@ -197,6 +206,17 @@ static double memorySeconds(const GpuRowVariant &variant, const Target &target,
          (1 + 2.0 * warpThreads / threads);
 }
 
+/// Rows that wait in shared memory: on an H200, threads with eight vectors of a
+/// row, two at once, were the fastest; with half as many they lost 6%, with
+/// twice as many 3%, with four at once 4%.
+static double waiting(const GpuRowVariant &variant) {
+  int64_t all = vectorsPerThread(*variant.programs.front(), variant.gpu);
+  double share = std::log2(double(all) / 8);
+  double atOnce = std::log2(double(variant.gpu.vectors) / 2);
+  return (share < 0 ? 0.06 : 0.03) * std::abs(share) +
+         (atOnce < 0 ? 0.01 : 0.05) * std::abs(atOnce);
+}
+
 /// What the rest of the model does not see: on an H200, small blocks were some
 /// percent slower on all files, and without reductions so were blocks of other
 /// than 128 threads, or threads with other than two vectors, but with several
@@ -224,7 +244,9 @@ static double experience(const GpuRowVariant &variant) {
                !liesAsLeader(program, node->access, lanes);
       });
   return 1 + 0.02 * std::max(0.0, -threads) + 0.005 * rows +
-         (variant.gpu.cluster > 1 && !isStaged(variant) ? 0.3 : 0) +
+         (isStaged(variant)         ? waiting(variant)
+          : variant.gpu.cluster > 1 ? 0.3
+                                    : 0) +
          (isScattered ? 1.0
           : isPeeled  ? 0.05
                       : 0);

@@ -194,10 +194,6 @@ void GpuSpaceBuilder::addArithmetic() {
   rewrites.reassociate = rewrites.reciprocal = numerics.reassociate;
   rewrites.skipRounding = numerics.skipIntermediateRounding;
   addAlgebraKnobs(space, program, *rewriteProgram(program, rewrites), numerics);
-  // Rows in registers are gone over once more for nothing.
-  for (Knob &algebra : space.knobs)
-    if (algebra.name == "moments")
-      algebra.otherwise = "separate";
 }
 
 /// The defaults that decide most: what the model takes for the fastest.
@@ -222,6 +218,10 @@ void GpuSpaceBuilder::chooseGeometry() {
       recipe.knobs["cluster"] = cluster;
     if (stages)
       recipe.knobs["stage"] = stage;
+    // While rows wait in shared memory, few threads with more registers did
+    // better than many.
+    variant.gpu.minBlocks = stage ? halfOfThreads(variant.gpu, target) : 0;
+    recipe.knobs["min_blocks"] = variant.gpu.minBlocks;
     if (!space.violation(recipe).empty())
       return;
     if (kernel.reduces)
@@ -250,8 +250,13 @@ void GpuSpaceBuilder::chooseGeometry() {
                 consider(number(threads), number(vectors), number(side),
                          number(cluster), stage, lanes);
           }
+  // Rows in registers are gone over once more for nothing, rows that wait in
+  // shared memory at the price of one more exchange.
+  bool isStaged = stages && number(best.knobs["stage"]) > 0;
   for (Knob &decided : space.knobs)
-    decided.otherwise = best.knobs[decided.name];
+    decided.otherwise = decided.name == "moments" && !isStaged
+                            ? KnobValue("separate")
+                            : best.knobs[decided.name];
 }
 
 SearchSpace kernelbrain::strategy::gpuRowSpace(const GpuRowKernel &kernel,

@@ -163,6 +163,10 @@ static GpuShape shapeOf(const ReduceVariant &variant) {
   steps /= double(reduce.members * reduce.splits);
   // A loop that does not fill its unrolled body runs one by one.
   int64_t unroll = steps < double(reduce.unroll) ? 1 : reduce.unroll;
+  // Along rows ptxas asks for four steps together, whatever it may: on an H200,
+  // 4 to 16 were the same, and few threads slow with all of them.
+  if (isAlongReduction(program))
+    unroll = std::min<int64_t>(unroll, 4);
   GpuShape shape;
   double rows = rowPoints(program);
   if (!isAlongReduction(program))

@@ -207,14 +207,15 @@ static double memorySeconds(const GpuRowVariant &variant, const Target &target,
 }
 
 /// Rows that wait in shared memory: on an H200, threads with eight vectors of a
-/// row, two at once, were the fastest; with half as many they lost 6%, with
-/// twice as many 3%, with four at once 4%.
+/// row, one at once, were the fastest; with half as many they lost 6%, with
+/// twice as many 3%, for each doubling of those at once 2%, and so in blocks of
+/// other than 256 threads.
 static double waiting(const GpuRowVariant &variant) {
   int64_t all = vectorsPerThread(*variant.programs.front(), variant.gpu);
   double share = std::log2(double(all) / 8);
-  double atOnce = std::log2(double(variant.gpu.vectors) / 2);
   return (share < 0 ? 0.06 : 0.03) * std::abs(share) +
-         (atOnce < 0 ? 0.01 : 0.05) * std::abs(atOnce);
+         0.02 * std::log2(double(variant.gpu.vectors)) +
+         0.02 * std::abs(std::log2(double(variant.gpu.threads) / 256));
 }
 
 /// What the rest of the model does not see: on an H200, small blocks were some

@@ -266,6 +266,25 @@ TEST_F(NormKernel, WhatIsFasterThanMemoryIsSuspicious) {
       << measurement->reason;
 }
 
+TEST_F(NormKernel, LargeKernelsHaveFewerRunsButTricksAreFound) {
+  KernelRequest request;
+  request.kernel = normKernel();
+  request.kernel.dimHints = {10000}; // 8 MB
+  request.baselines = {stock.path};
+  Result<std::unique_ptr<WorkerEvaluator>> opened =
+      WorkerEvaluator::open(*worker, request);
+  ASSERT_TRUE(opened) << opened.error().message;
+  for (const char *name : {"SKIPS_TAIL", "STALE", "MUTATES", "CACHES", "RACES",
+                           "WRITES_BEHIND", "READS_BEHIND", "ZERO_TILE"}) {
+    Result<Measurement> measurement = (*opened)->check(variant(name));
+    ASSERT_TRUE(measurement);
+    EXPECT_EQ(measurement->disposition, incorrect) << name;
+  }
+  Result<Measurement> right = (*opened)->check(variant("FAST"));
+  ASSERT_TRUE(right);
+  EXPECT_EQ(right->disposition, Disposition::Passed) << right->reason;
+}
+
 TEST_F(NormKernel, AKilledWorkerIsReplaced) {
   int generation = worker->generation();
   ASSERT_EQ(::kill(worker->pid(), SIGKILL), 0);

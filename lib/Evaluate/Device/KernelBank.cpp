@@ -52,12 +52,16 @@ static std::vector<int> limitsInputs(const Kernel &kernel, bool all) {
   return inputs;
 }
 
-std::vector<InputSet> KernelBank::plan(bool everySet) const {
-  const std::vector<int64_t> &hints = kernel().dimHints;
+bool KernelBank::isLarge() const {
   int64_t bytes = 0;
   for (size_t k = 0; k < kernel().arguments.size(); ++k)
-    bytes += argumentBytes(k, hints);
-  bool everyKind = everySet || bytes <= largeBytes;
+    bytes += argumentBytes(k, kernel().dimHints);
+  return bytes > largeBytes;
+}
+
+std::vector<InputSet> KernelBank::plan(bool everySet) const {
+  const std::vector<int64_t> &hints = kernel().dimHints;
+  bool everyKind = everySet || !isLarge();
   int kinds = everyKind ? setKindCount : firstKinds;
   std::vector<InputSet> sets;
   auto add = [&](SetKind kind, std::vector<int64_t> dims) {

@@ -102,11 +102,11 @@ std::vector<uint64_t> KernelBuffers::drawInputs(const InputSet &set,
 }
 
 void KernelBuffers::poison(const InputSet &set, Placement placement,
-                           Poison poison) {
+                           Poison poison, bool outputsToo) {
   for (size_t k = 0; k < bank->kernel().arguments.size(); ++k) {
     int64_t bytes = bank->argumentBytes(k, set.dims);
     shared.fillGuards(k, bytes, placement, poison);
-    if (bank->kernel().arguments[k].isOutput)
+    if (outputsToo && bank->kernel().arguments[k].isOutput)
       fillBytes(threads, shared.data(k, bytes, placement), int(poison), bytes);
   }
 }

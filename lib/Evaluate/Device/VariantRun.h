@@ -27,19 +27,24 @@ public:
 
   /// Starts a runner with `paths` in its slots.
   Outcome start(const std::vector<std::string> &paths, bool allowFork);
-  /// Two runs on `set`; `error` is raised to the share of the bound in use.
-  Outcome checkSet(const BankSet &set, Placement placement, double &error);
+  /// A run on `set`, or two that have to agree; `error` is raised to the share
+  /// of the bound in use.
+  Outcome checkSet(const BankSet &set, Placement placement, bool twice,
+                   double &error);
   /// The run must not abort; what it prints then is the reason.
   Outcome checkVerified(const BankSet &set);
   /// The run has to abort.
   Outcome checkViolating(const BankSet &set);
   /// `knownNs`: of one call of a rival that is not loaded, instead of which the
-  /// variant is in both slots; 0 if the rival is in slot 0.
-  Outcome time(bool full, uint64_t seed, int64_t knownNs,
+  /// variant is in both slots; 0 if the rival is in slot 0. `look`: at memory,
+  /// once it is done.
+  Outcome time(bool full, bool look, uint64_t seed, int64_t knownNs,
                TimingSummary &summary);
-  /// Runs slot `slot` once on poisoned outputs and looks at memory.
+  /// One run, or one of two on the same inputs.
+  enum class Turn { Only, First, Second };
+  /// Runs slot `slot` on poisoned outputs and looks at memory.
   Outcome runOnce(const BankSet &set, Placement placement, Poison poison,
-                  int slot, int32_t &status);
+                  int slot, Turn turn, int32_t &status);
   Outcome judgeOutputs(const BankSet &set, Placement placement, double &error);
 
 private:

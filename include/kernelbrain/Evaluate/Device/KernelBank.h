@@ -68,6 +68,8 @@ public:
 
   int64_t argumentBytes(size_t position,
                         const std::vector<int64_t> &dims) const;
+  /// True if checks are to be spared runs on inputs of the tuned extents.
+  bool isLarge() const;
   /// Those that the bank itself used.
   KernelBuffers &buffers() { return own; }
   /// More of them, for a runner beside it.

@@ -33,8 +33,9 @@ public:
   /// Draws all inputs, or copies them where the bank keeps them; returns their
   /// hashes, by position.
   std::vector<uint64_t> drawInputs(const InputSet &set, Placement placement);
-  /// Poisons outputs and guard zones.
-  void poison(const InputSet &set, Placement placement, Poison poison);
+  /// Poisons guard zones, and outputs, which a runner on a GPU does itself.
+  void poison(const InputSet &set, Placement placement, Poison poison,
+              bool outputsToo = true);
   /// The members of `run` and `time` for `set`.
   Json callOf(const InputSet &set, Placement placement, int64_t workspace0,
               int64_t workspace1) const;

@@ -62,6 +62,7 @@ private:
 
   CheckerOptions options;
   std::unique_ptr<KernelBank> bank;
+  bool isStrict; ///< each set is run twice, not the first one only
   std::vector<std::unique_ptr<KernelBuffers>> moreBuffers;
   std::vector<std::unique_ptr<Lane>> lanes; ///< the first one times
   std::optional<RunnerProcess> profiler;    ///< CUPTI would disturb timings

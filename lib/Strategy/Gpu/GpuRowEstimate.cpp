@@ -75,27 +75,29 @@ int64_t kernelbrain::strategy::gpuRegisters(const GpuRowVariant &variant) {
   if (variant.plan.sweeps.size() > 1 || isReused)
     words = std::max(words, double(laneBytes(program)) / 4);
   // Addresses and what a vector in work takes. From shared memory loops read
-  // few vectors ahead, whatever they may.
+  // few vectors ahead, whatever they may; rows that may have to be done again
+  // take more.
   int64_t values = static_cast<int64_t>(elements * words) + variant.gpu.lanes;
-  return isStaged(variant) ? std::max<int64_t>(40, 16 + values) : 24 + values;
+  if (!isStaged(variant))
+    return 24 + values;
+  return std::max<int64_t>(40, 16 + values) + (program.guards.empty() ? 0 : 16);
 }
 
-int64_t kernelbrain::strategy::halfOfThreads(const GpuRowOptions &gpu,
-                                             const Target &target) {
-  return std::clamp<int64_t>(
-      target.gpu->threadsPerMultiprocessor / 2 / gpu.threads, 0, 8);
+int64_t kernelbrain::strategy::blocksByRegisters(const GpuRowVariant &variant,
+                                                 const Target &target) {
+  int64_t registers = llvm::alignTo(gpuRegisters(variant), 8);
+  return target.gpu->registersPerMultiprocessor /
+         (registers * variant.gpu.threads);
 }
 
 int64_t kernelbrain::strategy::residentBlocks(const GpuRowVariant &variant,
                                               const Target &target) {
   const GpuLimits limits = target.gpu.value_or(GpuLimits());
   int64_t threads = variant.gpu.threads;
-  int64_t registers = llvm::alignTo(gpuRegisters(variant), 8);
   // Told to leave room for so many blocks, ptxas takes what that leaves.
-  int64_t most =
-      isStaged(variant) && variant.gpu.minBlocks
-          ? variant.gpu.minBlocks
-          : limits.registersPerMultiprocessor / (registers * threads);
+  int64_t most = isStaged(variant) && variant.gpu.minBlocks
+                     ? variant.gpu.minBlocks
+                     : blocksByRegisters(variant, target);
   int64_t blocks = std::min(limits.threadsPerMultiprocessor / threads, most);
   if (int64_t bytes =
           stagedBytes(*variant.programs.front(), variant.plan, variant.gpu))

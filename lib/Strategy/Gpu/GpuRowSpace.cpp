@@ -204,6 +204,7 @@ void GpuSpaceBuilder::chooseGeometry() {
   const Knob *stages = space.find("stage");
   std::vector<KnobValue> one{int64_t(1)};
   GpuRowVariant variant(kernel, best);
+  auto number = [](const KnobValue &value) { return std::get<int64_t>(value); };
   auto consider = [&](int64_t threads, int64_t vectors, int64_t side,
                       int64_t cluster, int64_t stage, int64_t lanes) {
     recipe.knobs["lanes"] = variant.gpu.lanes = lanes;
@@ -218,21 +219,23 @@ void GpuSpaceBuilder::chooseGeometry() {
       recipe.knobs["cluster"] = cluster;
     if (stages)
       recipe.knobs["stage"] = stage;
-    // While rows wait in shared memory, few threads with more registers did
-    // better than many.
-    variant.gpu.minBlocks = stage ? halfOfThreads(variant.gpu, target) : 0;
-    recipe.knobs["min_blocks"] = variant.gpu.minBlocks;
+    recipe.knobs["min_blocks"] = variant.gpu.minBlocks = 0;
     if (!space.violation(recipe).empty())
       return;
     if (kernel.reduces)
       variant.plan = planGpuRows(*variant.programs.front(), variant.gpu);
+    // While rows wait in shared memory, ptxas is to use no more registers than
+    // it needs.
+    int64_t blocks = stage ? blocksByRegisters(variant, target) : 0;
+    for (const KnobValue &count : space.find("min_blocks")->values)
+      if (number(count) <= blocks)
+        recipe.knobs["min_blocks"] = variant.gpu.minBlocks = number(count);
     Estimate estimate = estimateGpuRows(variant, target);
     if (!estimate.rejection.empty() || (least > 0 && estimate.timeNs >= least))
       return;
     least = estimate.timeNs;
     best = recipe;
   };
-  auto number = [](const KnobValue &value) { return std::get<int64_t>(value); };
   int64_t widest = number(space.find("lanes")->otherwise);
   std::vector<int64_t> widths{widest};
   if (fittingLanes(program, widest) < widest)

@@ -41,8 +41,8 @@ Estimate estimateGpuRows(const GpuRowVariant &variant, const Target &target);
 double rowCount(const RowProgram &program);
 /// Registers that a thread is likely to need.
 int64_t gpuRegisters(const GpuRowVariant &variant);
-/// Blocks of half of the threads that a multiprocessor may have, at most 8.
-int64_t halfOfThreads(const GpuRowOptions &gpu, const Target &target);
+/// Blocks that the registers of a multiprocessor are enough for.
+int64_t blocksByRegisters(const GpuRowVariant &variant, const Target &target);
 /// Blocks that a multiprocessor holds at once; 0 if not even one fits.
 int64_t residentBlocks(const GpuRowVariant &variant, const Target &target);
 

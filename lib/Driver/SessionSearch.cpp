@@ -241,8 +241,9 @@ Result<std::unique_ptr<search::Workbench>> Session::Impl::makeWorkbench() {
   auto worker = findProgram("kb-worker", options.kbWorker, "KB_WORKER");
   if (!worker)
     return worker.error();
-  workbench = std::make_unique<DeviceWorkbench>(
-      options, serverOptions(), kernels, workerOptions(*worker));
+  workbench = std::make_unique<DeviceWorkbench>(options, serverOptions(),
+                                                kernels, workerOptions(*worker),
+                                                store->artifacts().location());
   return workbench;
 }
 

@@ -91,9 +91,10 @@ static const ModuleKernel &find(const std::vector<ModuleKernel> &kernels,
 DeviceWorkbench::DeviceWorkbench(const SessionOptions &options,
                                  const build::CompileServerOptions &server,
                                  const std::vector<ModuleKernel> &kernels,
-                                 evaluate::WorkerOptions worker)
+                                 evaluate::WorkerOptions worker,
+                                 std::string artifacts)
     : options(options), server(server), kernels(kernels),
-      worker(std::move(worker)) {}
+      worker(std::move(worker)), artifacts(std::move(artifacts)) {}
 
 Result<std::vector<search::BuildResult>>
 DeviceWorkbench::build(const Kernel &kernel,
@@ -125,6 +126,7 @@ Result<search::Preparation> DeviceWorkbench::prepare(const Kernel &kernel) {
   evaluate::KernelRequest request;
   request.kernel = kernel;
   request.seed = options.seed;
+  request.artifacts = artifacts;
   std::vector<const search::BuildResult *> baselines;
   for (const search::BuildResult &result : *built) {
     bool isReference = &result == &built->back();

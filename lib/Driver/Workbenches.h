@@ -18,11 +18,12 @@ namespace kernelbrain {
 /// first kernel: the search's own builder has other builds in flight.
 class DeviceWorkbench : public search::Workbench {
 public:
-  /// All arguments but `worker` outlive the workbench.
+  /// `artifacts` is the folder that they are below. `options`, `server` and
+  /// `kernels` outlive the workbench.
   DeviceWorkbench(const SessionOptions &options,
                   const build::CompileServerOptions &server,
                   const std::vector<ModuleKernel> &kernels,
-                  evaluate::WorkerOptions worker);
+                  evaluate::WorkerOptions worker, std::string artifacts);
   Result<search::Preparation> prepare(const Kernel &kernel) override;
 
 private:
@@ -33,6 +34,7 @@ private:
   build::CompileServerOptions server;
   const std::vector<ModuleKernel> &kernels;
   evaluate::Worker worker;
+  std::string artifacts;
   std::unique_ptr<build::CompileServerBuilder> builder;
 };
 

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -73,6 +74,40 @@ TEST_F(GpuNormKernel, RunnersAreKeptUntilSomethingFails) {
   EXPECT_EQ(childrenOf(worker->pid()), before);
   ASSERT_EQ(check("WRITES_FAR").disposition, Disposition::Crashed);
   EXPECT_NE(childrenOf(worker->pid()), before);
+}
+
+TEST_F(GpuNormKernel, ARunnerServesAllFoldersOfArtifacts) {
+  namespace fs = std::filesystem;
+  std::string artifacts = folder->path + "/artifacts";
+  Artifact copies[3] = {variant("FAST"), stock, stock};
+  const char *places[] = {"/aa/fast.so", "/bb/slow.so", "/../beside/slow.so"};
+  for (int k = 0; k < 3; ++k) {
+    fs::path to = artifacts + places[k];
+    fs::create_directories(artifacts);
+    fs::create_directories(to.parent_path());
+    fs::copy_file(copies[k].path, to);
+    copies[k].path = to;
+  }
+  for (bool isNamed : {true, false}) {
+    Worker other(workerOptions(*folder, {"--device=cuda"}));
+    KernelRequest request;
+    request.kernel = normKernel();
+    request.baselines = {stock.path};
+    request.artifacts = isNamed ? artifacts : "";
+    Result<std::unique_ptr<WorkerEvaluator>> opened =
+        WorkerEvaluator::open(other, request);
+    ASSERT_TRUE(opened) << opened.error().message;
+    std::vector<pid_t> runners[3];
+    for (int k = 0; k < 3; ++k) {
+      Result<Measurement> measurement = (*opened)->check(copies[k]);
+      ASSERT_TRUE(measurement);
+      EXPECT_EQ(measurement->disposition, Disposition::Passed)
+          << measurement->reason;
+      runners[k] = childrenOf(other.pid());
+    }
+    EXPECT_EQ(runners[0] == runners[1], isNamed);
+    EXPECT_NE(runners[1], runners[2]); // is not below the folder
+  }
 }
 
 TEST_F(GpuNormKernel, FewKernelsKeepTheirRunners) {

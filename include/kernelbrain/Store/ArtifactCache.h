@@ -36,6 +36,9 @@ public:
   /// Where the artifact with this hash is or would be.
   std::string path(const std::string &hash) const;
 
+  /// The folder that all artifacts are below.
+  const std::string &location() const { return folder; }
+
   /// A pinned artifact is not evicted by this process.
   void pin(const std::string &hash) { pinned.insert(hash); }
   void unpin(const std::string &hash) { pinned.erase(hash); }

@@ -33,6 +33,7 @@ static Measurement finished(Measurement measurement, const Outcome &outcome) {
 KernelChecker::KernelChecker(const CheckerOptions &options,
                              std::unique_ptr<KernelBank> ownBank)
     : options(options), bank(std::move(ownBank)), isStrict(!bank->isLarge()) {
+  this->options.runner.artifacts = bank->asked().artifacts;
   lanes.emplace_back(new Lane{bank->buffers(), options.runner.device, {}});
   for (int gpu : options.moreGpus) {
     // Without memory for it there is one less.

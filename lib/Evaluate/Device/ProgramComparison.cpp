@@ -22,6 +22,9 @@ static constexpr int64_t baselineDeadlineMs = 120000;
 // Values
 //===----------------------------------------------------------------------===//
 
+/// A call of this length is not repeated to measure it.
+static constexpr int64_t slowNs = 1000000000;
+
 /// How far the floats of two programs may be apart, in units of the largest
 /// magnitude of a result, where nothing else is known: both round each
 /// intermediate result, in another order or to another type.
@@ -146,6 +149,7 @@ public:
 private:
   Outcome compareCalls(const CallValues &baseline);
   Outcome time();
+  Outcome timeOnce();
   /// Of one call of the candidate: one that takes this much longer is of no
   /// use.
   int64_t deadlineMs() const {
@@ -158,6 +162,7 @@ private:
   const FunctionSignature &function;
   FunctionRun run;
   FunctionVerdict verdict;
+  int64_t candidateNs = 0; ///< of the first call
 };
 
 } // namespace
@@ -167,6 +172,7 @@ Outcome FunctionComparison::compareCalls(const CallValues &baseline) {
   Outcome outcome = run.callOnce(request.candidate, deadlineMs(), candidate);
   if (!outcome)
     return outcome;
+  candidateNs = candidate.ns;
   outcome = compareValues(candidate, baseline, nullptr, verdict.error);
   if (outcome || request.reference.empty())
     return outcome;
@@ -203,6 +209,19 @@ Outcome FunctionComparison::time() {
   return {};
 }
 
+/// Programs that take seconds are not called a dozen times for the sake of
+/// percents: the first calls tell, and half as much again is noise.
+Outcome FunctionComparison::timeOnce() {
+  constexpr double noise = 1.5;
+  double ratio =
+      double(verdict.baselineNs) / double(std::max<int64_t>(1, candidateNs));
+  verdict.candidateNs = candidateNs;
+  verdict.speedup = Ratio{ratio / noise, ratio, ratio * noise};
+  if (ratio * noise < 1)
+    return {Disposition::Slower, "the first call was slower"};
+  return {};
+}
+
 FunctionVerdict FunctionComparison::compare() {
   verdict.name = function.name;
   auto finish = [&](const Outcome &outcome) {
@@ -222,6 +241,8 @@ FunctionVerdict FunctionComparison::compare() {
                    "the baseline fails on random inputs: " + outcome.reason});
   verdict.baselineNs = baseline.ns;
   outcome = compareCalls(baseline);
+  if (outcome && baseline.ns >= slowNs)
+    return finish(timeOnce());
   if (outcome)
     outcome = time();
   // Where buffers happen to lie makes equal programs differ by a few percent in

@@ -32,15 +32,23 @@ Outcome outcomeOfStatus(int32_t status, const std::string &message) {
           message + " (status " + std::to_string(status) + ")"};
 }
 
-static std::string folderOf(const std::string &path) {
+/// What a runner on a GPU may read to load the artifact at `path`, and others:
+/// the folder that it lies in, or `artifacts`.
+static std::string sharedFolder(const std::string &artifacts,
+                                const std::string &path) {
+  bool isBelow = !artifacts.empty() && path.rfind(artifacts + "/", 0) == 0 &&
+                 path.find("/../", artifacts.size()) == std::string::npos;
+  if (isBelow)
+    return artifacts + "/";
   size_t slash = path.rfind('/');
   return slash == std::string::npos ? "." : path.substr(0, slash + 1);
 }
 
 bool RunnerProcess::canLoad(const std::string &path) const {
   constexpr int mostLoads = 256;
-  return loads < mostLoads && std::find(readable.begin(), readable.end(),
-                                        folderOf(path)) != readable.end();
+  return loads < mostLoads &&
+         std::find(readable.begin(), readable.end(),
+                   sharedFolder(artifacts, path)) != readable.end();
 }
 
 Result<RunnerProcess>
@@ -66,7 +74,9 @@ RunnerProcess::start(const RunnerSetup &setup, const SharedBuffers &buffers,
   std::vector<std::string> readable;
   for (const std::string &artifact : artifacts)
     if (!artifact.empty())
-      readable.push_back(setup.device >= 0 ? folderOf(artifact) : artifact);
+      readable.push_back(setup.device >= 0
+                             ? sharedFolder(setup.artifacts, artifact)
+                             : artifact);
   for (const std::string &path : readable)
     options.arguments.push_back("--readable=" + path);
   options.inheritStderr = false;

@@ -42,6 +42,7 @@ Json toJson(const KernelRequest &request) {
           {"seed", std::to_string(request.seed)},
           {"reference", request.reference},
           {"baselines", request.baselines},
+          {"artifacts", request.artifacts},
           {"allowance_ms", request.allowanceMs}};
 }
 
@@ -59,6 +60,7 @@ Result<KernelRequest> kernelRequestFromJson(const Json &json) {
     return seed.error();
   request.seed = *seed;
   request.reference = getStringOr(json, "reference", "");
+  request.artifacts = getStringOr(json, "artifacts", "");
   Result<std::vector<std::string>> baselines =
       arrayOf<std::string>(json, "baselines");
   if (!baselines)

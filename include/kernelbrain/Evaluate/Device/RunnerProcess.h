@@ -37,6 +37,7 @@ struct RunnerSetup {
   int64_t threads = 1;                    ///< that code may use
   int device = -1;                        ///< the GPU; negative: the host
   bool profile = false;                   ///< read the GPU's counters
+  std::string artifacts;                  ///< KernelRequest::artifacts
   /// A command that runs the rest of its line under a tool that checks accesses
   /// to the GPU's memory; may be empty.
   std::vector<std::string> memcheck;
@@ -86,7 +87,7 @@ public:
 private:
   RunnerProcess(Subprocess process, const RunnerSetup &setup)
       : process(std::move(process)), allowedThreads(setup.threads),
-        device(setup.device) {}
+        device(setup.device), artifacts(setup.artifacts) {}
   Outcome died();
 
   Subprocess process;
@@ -94,6 +95,7 @@ private:
   size_t received = 0; ///< bytes of the reply so far
   int64_t allowedThreads = 1;
   int device = -1;
+  std::string artifacts; ///< KernelRequest::artifacts
   int loads = 0;
   std::vector<std::string> readable;
   std::vector<std::string> measures;

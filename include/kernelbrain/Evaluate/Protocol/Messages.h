@@ -32,7 +32,11 @@ struct KernelRequest {
   /// the first baseline stands in for it (then the verdict has low power).
   std::string reference;
   std::vector<std::string> baselines; ///< at least one
-  int64_t allowanceMs = 2000;         ///< for references and baselines
+  /// A folder below which artifacts are: a runner on a GPU, which is used for
+  /// several, may read all of it. Empty: another one is started for each folder
+  /// that an artifact lies in.
+  std::string artifacts;
+  int64_t allowanceMs = 2000; ///< for references and baselines
 };
 
 struct KernelReply {

@@ -27,9 +27,16 @@ buildPipeline(const std::shared_ptr<Interrupt> &interrupt,
   SplicePassOptions splice;
   splice.emit = parsed.emit;
   splice.placement = parsed.placement;
+  RehearseSplicePassOptions rehearse;
+  rehearse.emit = parsed.emit;
+  rehearse.placement = parsed.placement;
   passes.addPass(createRememberInputPass());
   passes.addPass(createNormalizePass());
   passes.addPass(createOutlinePass(outline));
+  // What options are wrong says the search.
+  bool areValid = bool(SessionOptions(parsed).resolve());
+  if (areValid && !parsed.estimate)
+    passes.addPass(createRehearseSplicePass(rehearse));
   passes.addPass(std::move(search));
   passes.addPass(createSplicePass(splice));
   return success();

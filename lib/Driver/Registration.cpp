@@ -17,5 +17,6 @@ void kernelbrain::registerPasses(std::shared_ptr<Interrupt> interrupt) {
   mlir::registerPass([interrupt] { return createSearchPass(interrupt); });
   mlir::registerPass([] { return createApplyPass(); });
   mlir::registerPass([] { return createRememberInputPass(); });
+  mlir::registerPass([] { return createRehearseSplicePass(); });
   registerOptimizePipeline(interrupt);
 }

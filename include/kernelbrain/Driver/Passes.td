@@ -196,4 +196,18 @@ def RememberInputPass : Pass<"kb-remember-input", "::mlir::ModuleOp"> {
   }];
 }
 
+def RehearseSplicePass : Pass<"kb-rehearse-splice", "::mlir::ModuleOp"> {
+  let summary = "Fails where kb-splice would, if no kernel had a winner";
+  let description = [{
+    Splices a copy of the program and forgets it: what cannot be lowered is told
+    before the search of `kb-optimize`, not after it. Changes nothing.
+  }];
+  let options = [
+    Option<"emit", "emit", "std::string", /*default=*/"\"memref\"",
+           "As of kb-splice">,
+    Option<"placement", "placement", "std::string", /*default=*/"\"host\"",
+           "As of kb-splice">,
+  ];
+}
+
 #endif // KERNELBRAIN_DRIVER_PASSES_TD

@@ -68,10 +68,12 @@ protected:
   bool fastMath = false;
 
 private:
+  // GpuEmitter.cpp
   Value argumentsAligned(int64_t bytes);
   Launch beginLaunch(llvm::ArrayRef<Value> grid,
                      llvm::ArrayRef<int64_t> threads,
                      llvm::ArrayRef<mlir::MemRefType> shared);
+  // GpuArithmetic.cpp
   Value widened(Value value);
   Value timesReciprocal(Value a, Value b);
   Value fastFunction(const Node &node, llvm::ArrayRef<Value> operands,

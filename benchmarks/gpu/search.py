@@ -11,6 +11,7 @@ import time
 
 import builds
 import gpus
+import pipeline
 import plans
 import searchlog
 from workloads import WorkloadError
@@ -99,9 +100,8 @@ def search(source, tools, folder, seconds, options, environment=None):
         plan = plans.parse(outlined.read_text())
         given = {"target": "cuda", "placement": "device", "fresh": "true", "store": folder / "store", "log": path,
                  **options}
-        text = " ".join(f"{key}={value}" for key, value in given.items())
-        took, interrupted = run_limited([kb_opt, source, f"--kb-optimize={text}", "-o", folder / "optimized.mlir"],
-                                        seconds, environment or os.environ, log)
+        took, interrupted = run_limited([kb_opt, source, f"--kb-optimize={pipeline.options(given)}", "-o",
+                                         folder / "optimized.mlir"], seconds, environment or os.environ, log)
         events = searchlog.read_events(path) if path.exists() else []
         chosen, unproven = winners(events)
         notes = [f"the search was ended after {took:.0f} s"] if interrupted else []

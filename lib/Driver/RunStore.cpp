@@ -37,7 +37,8 @@ Result<std::unique_ptr<RunStore>> RunStore::open(const SessionOptions &options,
   result->run.emplace(std::move(*run));
   if (result->run->isLocked())
     removeLeftovers(result->run->path());
-  auto cache = store::ArtifactCache::open(*path);
+  // A worker may be started in another folder, as ssh does.
+  auto cache = store::ArtifactCache::open(std::filesystem::absolute(*path));
   if (!cache)
     return cache.error();
   result->cache.emplace(std::move(*cache));

@@ -4,6 +4,7 @@
 
 #include "kernelbrain/Support/Hash.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cinttypes>
 #include <cstdio>
@@ -39,6 +40,12 @@ static Result<search::Event> decodeLine(const std::string &line) {
   if (!event)
     return Error{"is not an event"};
   return event;
+}
+
+bool JournalContents::started() const {
+  return std::any_of(
+      events.begin(), events.end(),
+      [](const search::Event &event) { return event.type == "run_started"; });
 }
 
 bool JournalContents::finished() const {

@@ -96,7 +96,8 @@ Status RunDirectory::openJournal(bool fresh) {
       if (!journal)
         return journal.error();
       log = std::move(*journal);
-      resumed = true;
+      // One that found nothing to search has left nothing to go on with.
+      resumed = read->started();
       contents = std::move(*read);
       return {};
     }

@@ -10,7 +10,7 @@ file(CREATE_LINK kernelbrain ${root}/bin/kb-opt SYMBOLIC)
 file(CREATE_LINK kernelbrain ${root}/bin/kb-compile SYMBOLIC)
 file(COPY_FILE ${WORKER} ${root}/bin/kb-worker)
 file(COPY ${RUNTIME} DESTINATION ${root}/lib)
-foreach(path LICENSE utils/check-on-gpu utils/on_gpu utils/gpus.py utils/compare.py utils/ciface.py examples/torch
+foreach(path LICENSE utils/check-on-gpu utils/on_gpu utils/gpus.py utils/pipeline.py utils/compare.py utils/ciface.py examples/torch
     examples/device benchmarks/gpu benchmarks/host python/src test/Driver/Inputs/gpu.mlir)
   get_filename_component(folder ${path} DIRECTORY)
   file(COPY ${SOURCE}/${path} DESTINATION ${root}/share/${folder} PATTERN "__pycache__" EXCLUDE)

@@ -32,7 +32,7 @@ TEST_F(RunDirectoryTest, AnUnfinishedRunIsResumed) {
     ASSERT_TRUE(run) << run.error().message;
     EXPECT_FALSE(run->isResumed());
     EXPECT_EQ(run->path(), folder + "/runs/abc");
-    ASSERT_TRUE(run->journal()->notify({"warning", Json{{"text", "w"}}}));
+    ASSERT_TRUE(run->journal()->notify({"run_started"}));
     ASSERT_TRUE(run->journal()->notify(finished(false)));
   }
   auto run = open();
@@ -40,6 +40,17 @@ TEST_F(RunDirectoryTest, AnUnfinishedRunIsResumed) {
   EXPECT_TRUE(run->isResumed());
   EXPECT_EQ(name(run), "journal-0001.log");
   EXPECT_EQ(run->recorded().events.size(), 2u);
+}
+
+TEST_F(RunDirectoryTest, ARunThatSearchedNothingIsNotResumed) {
+  {
+    auto run = open();
+    ASSERT_TRUE(run->journal()->notify({"warning", Json{{"text", "w"}}}));
+    ASSERT_TRUE(run->journal()->close());
+  }
+  auto run = open();
+  ASSERT_TRUE(run);
+  EXPECT_FALSE(run->isResumed());
 }
 
 TEST_F(RunDirectoryTest, AFinishedRunIsNotReused) {
@@ -95,7 +106,6 @@ TEST_F(RunDirectoryTest, AWaitingProcessGetsTheRunWhenItIsFree) {
   auto run = open(false, /*wait=*/5000);
   ASSERT_TRUE(run);
   EXPECT_TRUE(run->isLocked());
-  EXPECT_TRUE(run->isResumed());
   ::waitpid(child, nullptr, 0);
   ::close(ready[0]);
   ::close(ready[1]);

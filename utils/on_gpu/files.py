@@ -1,6 +1,8 @@
 """Real files: searched, built, and compared with their stock lowering."""
 import sys
 
+import pipeline
+
 from .host import ROOT, expect
 
 NO_WINNERS = "module @kb.tuning_spec attributes {kb.spec_version = 1 : i64} {\n}\n"
@@ -10,9 +12,9 @@ def stock_on_device(check, source):
     """The program with every kernel in its stock lowering for the GPU, buffers there."""
     spec = check.folder / "none.spec"
     spec.write_text(NO_WINNERS)
-    check.run(check.host.tool("kb-opt"), source, "--kb-normalize", "--kb-outline",
-              f"--kb-apply=target=cuda placement=device spec={spec}", "--kb-splice=placement=device",
-              "-o", check.folder / "stock.mlir")
+    options = pipeline.options({"target": "cuda", "placement": "device", "spec": spec})
+    check.run(check.host.tool("kb-opt"), source, "--kb-normalize", "--kb-outline", f"--kb-apply={options}",
+              "--kb-splice=placement=device", "-o", check.folder / "stock.mlir")
     return check.folder / "stock.mlir"
 
 

@@ -8,6 +8,8 @@ import signal
 import subprocess
 import time
 
+import pipeline
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 INPUT = ROOT / "test/Driver/Inputs/gpu.mlir"  # @softmax and @gate on 6x40 floats
 
@@ -88,8 +90,8 @@ class Check:
         """Runs the pipeline kb-optimize for a GPU; what it printed. Options are spelt with `_` for `-`."""
         given = {"target": "cuda", "max-variants": self.host.variants, "store": self.folder / "store",
                  **{key.replace("_", "-"): value for key, value in options.items()}}
-        text = " ".join(key if value is True else f"{key}={value}" for key, value in given.items())
-        return self.run(self.host.tool("kb-opt"), source, f"--kb-optimize={text}", "-o", self.folder / output)[0]
+        return self.run(self.host.tool("kb-opt"), source, f"--kb-optimize={pipeline.options(given)}", "-o",
+                        self.folder / output)[0]
 
     def compile(self, source, output):
         self.run(self.host.tool("kb-compile"), source, "-o", self.folder / output)

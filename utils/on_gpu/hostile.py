@@ -4,6 +4,8 @@ import os
 import signal
 import time
 
+import pipeline
+
 from .host import INPUT, Failed, descendants, events, expect, kill
 
 BODY = """kb.kernel @k ins(%in0: tensor<6x40xf32>, %in1: tensor<6x40xf32>) outs(%out0: tensor<6x40xf32>) {
@@ -79,7 +81,7 @@ def fork_of(family):
 def kill_during_search(check, choose, number, most, name):
     """Searches and sends a signal to processes of it, to `most` at most; what the search told of its variants."""
     log = check.folder / f"{name}.jsonl"
-    options = f"target=cuda max-variants=8 fresh store={check.folder / 'store'} log={log}"
+    options = pipeline.options({"target": "cuda", "max-variants": 8, "fresh": True, "store": check.folder / "store", "log": log})
     output = check.folder / f"{name}.mlir"
     with open(check.log, "a") as file:
         child = check.start([check.host.tool("kb-opt"), INPUT, f"--kb-optimize={options}", "-o", output], stdout=file, stderr=file)

@@ -35,6 +35,8 @@ struct JournalContents {
   /// True if there is nothing left to resume: the run was closed, and none was
   /// started after that.
   bool finished() const;
+  /// True if a search has begun.
+  bool started() const;
 };
 
 /// Reads up to the first damaged or truncated line. An error only if the file

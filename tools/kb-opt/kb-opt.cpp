@@ -3,7 +3,7 @@
 // Registers dialects and passes and calls MlirOptMain. It owns SIGINT and
 // SIGTERM, because LLVM's handlers remove the output file: a first one stops a
 // running search with the best so far and valid output (exit status 130) within
-// seconds, a second one ends the process at once.
+// seconds, a second one, half a second later or more, ends the process at once.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,6 +17,7 @@
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 
+#include <chrono>
 #include <csignal>
 #include <pthread.h>
 #include <thread>
@@ -30,12 +31,17 @@ static void ownSignals(std::shared_ptr<kernelbrain::Interrupt> interrupt) {
   sigaddset(&signals, SIGTERM);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::thread([signals, interrupt] {
+    // `timeout` and the like send it to a process and to its group.
+    constexpr std::chrono::milliseconds together(500);
+    std::chrono::steady_clock::time_point first;
     for (;;) {
       int signal = 0;
       if (sigwait(&signals, &signal) != 0)
         continue;
-      bool first = interrupt->request();
-      if (first && interrupt->isHeeded)
+      auto now = std::chrono::steady_clock::now();
+      if (interrupt->request())
+        first = now;
+      if (interrupt->isHeeded && now - first < together)
         continue;
       llvm::sys::RunInterruptHandlers(); // Removes a half-written output file.
       _exit(130);

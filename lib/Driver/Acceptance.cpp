@@ -227,17 +227,21 @@ void kernelbrain::registerEmissionDialects(DialectRegistry &registry) {
   createEmission(SessionOptions())->getDependentDialects(registry);
 }
 
-/// `program` after `pass`, as text.
-static FailureOr<std::string> printAfter(ModuleOp program,
-                                         std::unique_ptr<Pass> pass) {
-  // The splice of the result says the same once more.
+LogicalResult kernelbrain::runWithoutRemarks(ModuleOp program,
+                                             std::unique_ptr<Pass> pass) {
   ScopedDiagnosticHandler withoutRemarks(
       program.getContext(), [](Diagnostic &diagnostic) {
         return success(diagnostic.getSeverity() == DiagnosticSeverity::Remark);
       });
   PassManager passes(program.getContext());
   passes.addPass(std::move(pass));
-  if (failed(passes.run(program)))
+  return passes.run(program);
+}
+
+/// `program` after `pass`, as text.
+static FailureOr<std::string> printAfter(ModuleOp program,
+                                         std::unique_ptr<Pass> pass) {
+  if (failed(runWithoutRemarks(program, std::move(pass))))
     return failure();
   std::string text;
   llvm::raw_string_ostream os(text);

@@ -8,8 +8,10 @@
 #include "kernelbrain/Support/Result.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectRegistry.h"
+#include "mlir/Pass/Pass.h"
 
 #include <functional>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -55,6 +57,11 @@ Result<std::vector<Rollback>> findRollbacks(const Callers &callers,
 /// The public functions of `module` from which a kb.call of each kernel is
 /// reached, through calls of other functions too.
 Callers findCallers(mlir::ModuleOp module);
+
+/// Runs `pass` on what is no result: the splice of the result has the same
+/// remarks once more.
+mlir::LogicalResult runWithoutRemarks(mlir::ModuleOp program,
+                                      std::unique_ptr<mlir::Pass> pass);
 
 /// The module with its selected variants spliced in, as text: what a user of
 /// kb-optimize gets with emit=memref, or llvm. Kernels in `dropped` stay stock.

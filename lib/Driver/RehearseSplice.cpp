@@ -1,10 +1,11 @@
 //===- RehearseSplice.cpp - kb-rehearse-splice ----------------------------===//
 
+#include "Acceptance.h"
+
 #include "kernelbrain/Driver/Passes.h"
 #include "kernelbrain/Transforms/Passes.h"
 
 #include "mlir/IR/BuiltinOps.h"
-#include "mlir/Pass/PassManager.h"
 
 using namespace mlir;
 
@@ -25,18 +26,12 @@ struct RehearseSplicePass
 } // namespace
 
 void RehearseSplicePass::runOnOperation() {
-  // The splice of the result says the rest.
-  ScopedDiagnosticHandler errorsOnly(&getContext(), [](Diagnostic &diagnostic) {
-    return success(diagnostic.getSeverity() == DiagnosticSeverity::Remark ||
-                   diagnostic.getSeverity() == DiagnosticSeverity::Warning);
-  });
   kernelbrain::SplicePassOptions options;
   options.emit = emit;
   options.placement = placement;
   OwningOpRef<ModuleOp> copy = getOperation().clone();
-  PassManager passes(&getContext());
-  passes.addPass(kernelbrain::createSplicePass(options));
-  if (failed(passes.run(*copy)))
+  if (failed(kernelbrain::runWithoutRemarks(
+          *copy, kernelbrain::createSplicePass(options))))
     signalPassFailure();
   markAllAnalysesPreserved();
 }

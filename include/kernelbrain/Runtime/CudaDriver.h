@@ -215,9 +215,7 @@ template <typename Work> Result withContext(int device, Work work) {
   result = work(*api);
   if (result != InvalidContext && result != NotInitialized)
     return result;
-  if (Result failure = useContext(*api, device))
-    return failure;
-  return work(*api);
+  return inContext(device, work);
 }
 
 } // namespace kernelbrain::cuda

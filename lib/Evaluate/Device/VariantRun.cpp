@@ -155,13 +155,13 @@ Outcome VariantRun::judgeOutputs(const BankSet &set, Placement placement,
 Outcome VariantRun::checkSet(const BankSet &set, Placement placement,
                              bool twice, double &error) {
   hashes = buffers.drawInputs(set.inputs, placement);
-  for (Turn turn : {Turn::First, Turn::Second}) {
-    if (!twice && turn == Turn::First)
-      continue;
+  std::vector<Turn> turns = {Turn::Only};
+  if (twice)
+    turns = {Turn::First, Turn::Second};
+  for (Turn turn : turns) {
     Poison poison = turn == Turn::First ? Poison::First : Poison::Second;
     int32_t status = 0;
-    Outcome outcome =
-        runOnce(set, placement, poison, 0, twice ? turn : Turn::Only, status);
+    Outcome outcome = runOnce(set, placement, poison, 0, turn, status);
     if (!outcome)
       return outcome;
     // Callers promise so much alignment and no more; a variant may say no.

@@ -96,7 +96,8 @@ TEST_F(RunDirectoryTest, AWaitingProcessGetsTheRunWhenItIsFree) {
   if (child == 0) {
     auto run = open();
     char byte = 'x';
-    if (!run || ::write(ready[1], &byte, 1) != 1)
+    if (!run || !run->journal()->notify({"run_started"}) ||
+        ::write(ready[1], &byte, 1) != 1)
       ::_exit(1);
     ::usleep(50000);
     ::_exit(0); // the lock goes with the process, however it ends
@@ -106,6 +107,7 @@ TEST_F(RunDirectoryTest, AWaitingProcessGetsTheRunWhenItIsFree) {
   auto run = open(false, /*wait=*/5000);
   ASSERT_TRUE(run);
   EXPECT_TRUE(run->isLocked());
+  EXPECT_TRUE(run->isResumed());
   ::waitpid(child, nullptr, 0);
   ::close(ready[0]);
   ::close(ready[1]);

@@ -5,6 +5,7 @@ Results are allocated by the callee with malloc, as upstream's bufferization doe
 16 MB result costs more in page faults than most kernels take, so timings need `retain_memory()`.
 """
 import ctypes
+import json
 import os
 import re
 import resource
@@ -98,6 +99,7 @@ def read(d, dtype, bytes_at):
 
 class HostMemory:
     """Where the buffers of a program are: in this process, results from malloc."""
+    is_device = False
 
     def put(self, array):
         """A descriptor of an array, which has to outlive it."""
@@ -115,6 +117,7 @@ class HostMemory:
 
 class DeviceMemory:
     """In a GPU's memory, by libKernelBrainCudaRuntime.so, the file `runtime`. OSError where that or a GPU is missing."""
+    is_device = True
 
     def __init__(self, runtime):
         self._runtime = ctypes.CDLL(os.path.abspath(runtime), mode=ctypes.RTLD_GLOBAL)
@@ -150,6 +153,23 @@ class DeviceMemory:
         self._do("kbcuSynchronize")
 
 
+def _check_placement(path, library, function, memory):
+    """SignatureError if what made the shared object says that the function's buffers are in other memory: a call would
+    end by a signal."""
+    if not hasattr(library, "kb_manifest"):
+        return
+    manifest = json.loads(ctypes.string_at(ctypes.addressof(ctypes.c_char.in_dll(library, "kb_manifest"))))
+    for signature in manifest.get("functions", []):
+        buffers = signature["arguments"] + signature["results"]
+        if signature["name"] != function or not buffers:
+            continue
+        on_device = any(buffer.get("on_device", False) for buffer in buffers)
+        if on_device and not memory.is_device:
+            raise SignatureError(f"{path}: buffers of '{function}' are in a GPU's memory (placement=device): this needs --device")
+        if memory.is_device and not on_device:
+            raise SignatureError(f"{path}: buffers of '{function}' are in the host's memory: not with --device")
+
+
 class Entry:
     """One function of a shared object, bound to its input arrays: `entry()` runs it, `take()` copies and frees what
     the last run returned, `release()` only frees it, `inputs()` copies its inputs as they are now."""
@@ -164,6 +184,7 @@ class Entry:
         name = "_mlir_ciface_" + function
         if not hasattr(library, name):
             raise SignatureError(f"{path} does not export '{name}'")
+        _check_placement(path, library, function, memory)
         self._function = getattr(library, name)
         self._function.restype = None
         inputs = [ctypes.byref(d) for d in self._inputs]

@@ -100,6 +100,54 @@ Value GpuRowEmitter::foldLanes(const Node *node, Value vector) {
 }
 
 //===----------------------------------------------------------------------===//
+// The place of an extremum
+//===----------------------------------------------------------------------===//
+
+Node *kernelbrain::strategy::soughtExtremum(const Node *reduction) {
+  const Node *term = reduction->operands[0];
+  if (!term->isOp("arith.select") || !term->operands[0]->isOp("arith.cmpf"))
+    return nullptr;
+  const Node *isFound = term->operands[0], *none = term->operands[2];
+  auto predicate =
+      isFound->attributes.getAs<arith::CmpFPredicateAttr>("predicate");
+  Node *extremum = isFound->operands[1];
+  bool isExtremum = extremum->kind == Node::Kind::Reduce &&
+                    (extremum->reduce == ReduceKind::MaximumF ||
+                     extremum->reduce == ReduceKind::MinimumF) &&
+                    extremum->operands[0] == isFound->operands[0];
+  bool skips = none == reduction->operands[1] &&
+               none->kind == Node::Kind::Constant &&
+               (reduction->reduce == ReduceKind::MinSI ||
+                reduction->reduce == ReduceKind::MaxSI);
+  bool isEqual = predicate.getValue() == arith::CmpFPredicate::OEQ;
+  return isExtremum && skips && isEqual ? extremum : nullptr;
+}
+
+bool kernelbrain::strategy::seeksExtrema(const Sweep &sweep) {
+  return sweep.stores.empty() && !sweep.reductions.empty() &&
+         llvm::all_of(sweep.reductions, soughtExtremum);
+}
+
+/// Whether an extremum is among the thread's own columns; null if the sweep
+/// does more than look for it.
+Value GpuRowEmitter::holdsExtrema(const Sweep &sweep) {
+  Value any;
+  if (!seeksExtrema(sweep))
+    return any;
+  for (const Node *node : sweep.reductions) {
+    Node *extremum = soughtExtremum(node);
+    Value mine = own.lookup(extremum), all = rowValue(extremum, row);
+    if (all.getType() != mine.getType())
+      all = arith::ExtFOp::create(builder, loc, mine.getType(), all);
+    Value holds = arith::CmpFOp::create(builder, loc, arith::CmpFPredicate::OEQ,
+                                        mine, all);
+    any = any ? arith::OrIOp::create(builder, loc, any, holds).getResult()
+              : holds;
+  }
+  return any;
+}
+
+//===----------------------------------------------------------------------===//
 // A maximum and its sums in one sweep
 //===----------------------------------------------------------------------===//
 
@@ -279,6 +327,7 @@ void GpuRowEmitter::finish(const Sweep &sweep, Values accumulators) {
       if (bool(maximum) != online)
         continue;
       Value value = foldLanes(node, accumulators[number]);
+      own[node] = value;
       if (maximum) {
         size_t at =
             llvm::find(sweep.reductions, maximum) - sweep.reductions.begin();

@@ -74,6 +74,11 @@ int64_t stagedBytes(const RowProgram &program, const RowPlan &plan,
 /// The plan of the sweeps: as planRows() has it, or with sums in the sweep of
 /// their maximum (GpuRowOptions::online).
 RowPlan planGpuRows(const RowProgram &program, const GpuRowOptions &gpu);
+/// The maximum or minimum of which the reduction looks for a place: it combines
+/// `select(x == extremum(x), y, neutral)`. Null if it is no such.
+Node *soughtExtremum(const Node *reduction);
+/// True if a sweep does nothing but that, which most threads need not.
+bool seeksExtrema(const Sweep &sweep);
 /// True if `sum` adds e^(x - max(x)), in f32, of the given maximum.
 bool isOnlineSum(const Node *sum, const Node *maximum);
 

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/Support/MathExtras.h"
+#include "llvm/Support/SaveAndRestore.h"
 
 using namespace mlir;
 using namespace kernelbrain::strategy;
@@ -206,7 +207,28 @@ void GpuRowEmitter::prepare(const Sweep &sweep) {
 void GpuRowEmitter::emitSweep(const Sweep &sweep) {
   prepare(sweep);
   Values accumulators = initialAccumulators(sweep);
-  finish(sweep, emitVectors(sweep, accumulators));
+  if (Value holds = holdsExtrema(sweep))
+    accumulators = emitVectorsIf(holds, sweep, accumulators);
+  else
+    accumulators = emitVectors(sweep, accumulators);
+  finish(sweep, accumulators);
+}
+
+/// What the branch computes is forgotten behind it.
+GpuRowEmitter::Values GpuRowEmitter::emitVectorsIf(Value condition,
+                                                   const Sweep &sweep,
+                                                   const Values &accumulators) {
+  auto choice =
+      scf::IfOp::create(builder, loc, TypeRange(ValueRange(accumulators)),
+                        condition, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(builder);
+  llvm::SaveAndRestore keptBefore(kept, Slots(kept));
+  llvm::SaveAndRestore rowBefore(row, Row(row));
+  builder.setInsertionPointToStart(choice.thenBlock());
+  scf::YieldOp::create(builder, loc, emitVectors(sweep, accumulators));
+  builder.setInsertionPointToStart(choice.elseBlock());
+  scf::YieldOp::create(builder, loc, accumulators);
+  return Values(choice.getResults());
 }
 
 /// `count` vectors of the thread, from its vector number `first` on; `column`

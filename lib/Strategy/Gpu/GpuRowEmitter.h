@@ -24,6 +24,8 @@ private:
   Value guardsHold();
   void emitFallback();
   void emitSweep(const Sweep &sweep);
+  Values emitVectorsIf(Value condition, const Sweep &sweep,
+                       const Values &accumulators);
   void prepare(const Sweep &sweep);
   Slots slotsAt(Value column, int64_t first, int64_t count);
   void addEnds(Slots &slots);
@@ -42,6 +44,7 @@ private:
 
   // GpuReductions.cpp
   Values initialAccumulators(const Sweep &sweep);
+  Value holdsExtrema(const Sweep &sweep);
   Value accumulate(Node *node, Slots &slots, Value old);
   Values accumulateOnline(Node *maximum, Node *sum, Slots &slots, Value oldMax,
                           Value oldSum);
@@ -70,6 +73,7 @@ private:
   Value groupRow;      ///< of the group in its block
   Value rowExists;     ///< null: always
   Row row;
+  llvm::DenseMap<const Node *, Value> own;     ///< reductions of a thread alone
   llvm::DenseMap<const Node *, Value> stages;  ///< in shared memory
   llvm::DenseMap<const Node *, bool> isStaged; ///< by an earlier sweep
   Slots kept; ///< all vectors of the row, if they stay

@@ -64,6 +64,13 @@ static double columnBytes(const GpuRowVariant &variant) {
   return bytes;
 }
 
+/// Sweeps in which more than a few threads take part.
+static int64_t readingSweeps(const GpuRowVariant &variant) {
+  return llvm::count_if(variant.plan.sweeps, [](const Sweep &sweep) {
+    return !seeksExtrema(sweep);
+  });
+}
+
 int64_t kernelbrain::strategy::gpuRegisters(const GpuRowVariant &variant) {
   const RowProgram &program = *variant.programs.front();
   double elements = elementsAtOnce(variant);
@@ -72,7 +79,7 @@ int64_t kernelbrain::strategy::gpuRegisters(const GpuRowVariant &variant) {
   bool isReused = llvm::any_of(variant.plan.sweeps, [](const Sweep &sweep) {
     return sweep.reductions.size() > 1;
   });
-  if (variant.plan.sweeps.size() > 1 || isReused)
+  if (readingSweeps(variant) > 1 || isReused)
     words = std::max(words, double(laneBytes(program)) / 4);
   // Addresses and what a vector in work takes. From shared memory loops read
   // few vectors ahead, whatever they may; rows that may have to be done again
@@ -125,6 +132,8 @@ static double columnWork(const GpuRowVariant &variant) {
   bool keeps = keepsRows(*variant.programs.front(), variant.gpu);
   std::set<Node *> seen;
   for (const Sweep &sweep : variant.plan.sweeps) {
+    if (seeksExtrema(sweep))
+      continue;
     std::vector<Node *> nodes;
     for (Node *node : sweep.matrices)
       if (seen.insert(node).second || !keeps)
@@ -139,15 +148,15 @@ static double columnWork(const GpuRowVariant &variant) {
 /// stay, unless all rows at hand fit the cache.
 static double readings(const GpuRowVariant &variant, const Target &target) {
   const RowProgram &program = *variant.programs.front();
-  if (variant.plan.sweeps.size() < 2 || keepsRows(program, variant.gpu) ||
-      isStaged(variant))
+  int64_t sweeps = readingSweeps(variant);
+  if (sweeps < 2 || keepsRows(program, variant.gpu) || isStaged(variant))
     return 1;
   double columns = program.reducedExtent().evaluate(program.dimHints);
   double atHand = columns * columnBytes(variant) * variant.gpu.rows *
                   target.gpu->multiprocessors * residentBlocks(variant, target);
   // Softmax rows of 256 KiB, one a multiprocessor, took 0.75 of reading twice.
   double again = atHand < 0.7 * target.l2Bytes ? 0.75 : 1;
-  return 1 + again * (variant.plan.sweeps.size() - 1);
+  return 1 + again * double(sweeps - 1);
 }
 
 /// Seconds that one block takes by itself: a trip to memory for each chunk of a
@@ -166,7 +175,9 @@ static double blockSeconds(const GpuRowVariant &variant) {
                       ? 1
                       : std::max(1.0, std::ceil(all / double(gpu.vectors)));
   double sweeps = double(variant.plan.sweeps.size());
-  double passes = keepsRows(program, gpu) || isStaged(variant) ? 1 : sweeps;
+  double passes = keepsRows(program, gpu) || isStaged(variant)
+                      ? 1
+                      : double(readingSweeps(variant));
   double warps = double(gpu.group()) / warpThreads;
   double exchange =
       step * std::log2(double(std::min(gpu.group(), warpThreads)));

@@ -15,6 +15,8 @@ namespace kernelbrain::compile {
 /// The first PTX that knows a chip; 8.0 is what the runtime's part of the
 /// driver needs anyway.
 static unsigned leastPtxVersion(StringRef chip) {
+  if (chip.starts_with("sm_103") || chip.starts_with("sm_121"))
+    return 88;
   if (chip.starts_with("sm_12"))
     return 87;
   return chip.starts_with("sm_10") ? 86 : 80;

@@ -250,6 +250,21 @@ TEST_F(DeviceCodeTest, WithoutAToolkitTheImageIsPtx) {
   EXPECT_EQ(image.bytes, *ptx + '\0');
 }
 
+TEST_F(DeviceCodeTest, EveryChipHasAPtxThatKnowsIt) {
+  for (const std::string &chip : cudaChips()) {
+    if (chip == emulatedChip)
+      continue;
+    make(chip.c_str(), {});
+    auto module = parse("define ptx_kernel void @k() { ret void }");
+    ASSERT_TRUE(generator->link(*module));
+    auto ptx = generator->emitPtx(*module);
+    ASSERT_TRUE(ptx) << chip;
+    EXPECT_TRUE(holds(*ptx, (".target " + chip).c_str())) << *ptx;
+    if (chip == "sm_103a" || chip == "sm_121")
+      EXPECT_TRUE(holds(*ptx, ".version 8.8")) << *ptx;
+  }
+}
+
 TEST_F(DeviceCodeTest, OnlyWhatNeedsLibdeviceMissesIt) {
   make("sm_90a", {});
   auto module = parse(callsErf);

@@ -38,6 +38,35 @@ TEST(Target, GpusRoundTrip) {
   EXPECT_NE(unknown.error().message.find("sm_90a"), std::string::npos);
 }
 
+TEST(Target, GpusOfOneFamilyHaveItsLimits) {
+  for (const char *chip : {"sm_103", "sm_103a"}) {
+    Result<Target> target = makeCudaTarget(chip);
+    ASSERT_TRUE(target) << chip;
+    EXPECT_EQ(target->chip, chip);
+    EXPECT_TRUE(*target->gpu == *makeCudaTarget("sm_100a")->gpu);
+  }
+  for (const char *chip : {"sm_121", "sm_121a"}) {
+    Result<Target> target = makeCudaTarget(chip);
+    ASSERT_TRUE(target) << chip;
+    GpuLimits limits = *makeCudaTarget("sm_120")->gpu;
+    limits.multiprocessors = target->gpu->multiprocessors;
+    EXPECT_TRUE(*target->gpu == limits);
+  }
+  EXPECT_FALSE(makeCudaTarget("sm_80a"));
+}
+
+TEST(Target, GpusGetCodeThatRunsOnThem) {
+  EXPECT_EQ(cudaChipOf(8, 0), "sm_80");
+  EXPECT_EQ(cudaChipOf(8, 7), "sm_86"); // none is known for it alone
+  EXPECT_EQ(cudaChipOf(9, 0), "sm_90a");
+  EXPECT_EQ(cudaChipOf(10, 0), "sm_100a");
+  EXPECT_EQ(cudaChipOf(10, 1), "sm_100");
+  EXPECT_EQ(cudaChipOf(10, 3), "sm_103a");
+  EXPECT_EQ(cudaChipOf(12, 0), "sm_120");
+  EXPECT_EQ(cudaChipOf(12, 1), "sm_121");
+  EXPECT_EQ(cudaChipOf(7, 0), "");
+}
+
 TEST(Target, GpusMoveWhatTheirCacheDoesNotHold) {
   Target target = *makeCudaTarget("sm_90a");
   EXPECT_EQ(target.leastNs(double(target.l2Bytes)), 0);

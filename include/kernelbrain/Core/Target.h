@@ -71,6 +71,10 @@ constexpr char emulatedChip[] = "emulated";
 Result<Target> makeCudaTarget(const std::string &chip);
 /// The names that makeCudaTarget() knows.
 std::vector<std::string> cudaChips();
+/// The one of them that code for a GPU of this compute capability is best built
+/// for, or "". Code for one runs on those of the same major number and a higher
+/// minor one, unless it is architecture-specific ("a").
+std::string cudaChipOf(int major, int minor);
 
 Json toJson(const PeakBandwidth &peak);
 Result<PeakBandwidth> peakBandwidthFromJson(const Json &json);

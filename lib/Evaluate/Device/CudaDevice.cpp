@@ -52,22 +52,6 @@ static std::string nameOf(const Driver &driver, int device) {
   return name;
 }
 
-/// LLVM's name of an architecture. Code for one runs on those of the same major
-/// number and a higher minor one, unless it is architecture-specific ("a").
-static std::string chipOf(int major, int minor) {
-  if (major == 9)
-    return "sm_90a";
-  if (major == 10 && minor == 0)
-    return "sm_100a";
-  std::vector<std::string> known = cudaChips();
-  for (; minor >= 0; --minor) {
-    std::string name = "sm_" + std::to_string(major) + std::to_string(minor);
-    if (std::find(known.begin(), known.end(), name) != known.end())
-      return name;
-  }
-  return "";
-}
-
 Result<CudaDescription> describeCuda(int ordinal) {
   Result<const Driver *> found = findDriver();
   if (!found)
@@ -83,7 +67,8 @@ Result<CudaDescription> describeCuda(int ordinal) {
   std::string name = nameOf(driver, device);
   int major = ask(cuda::ComputeCapabilityMajor),
       minor = ask(cuda::ComputeCapabilityMinor);
-  std::string chip = name == emulatorName ? emulatedChip : chipOf(major, minor);
+  std::string chip =
+      name == emulatorName ? emulatedChip : cudaChipOf(major, minor);
   Result<Target> target = makeCudaTarget(chip);
   if (!target)
     return Error{"'" + name + "' has compute capability " +

@@ -114,6 +114,15 @@ Result<int64_t> TuningDatabase::integer(const char *sql) const {
   return statement.integer(0);
 }
 
+/// SQLite has a limit of its own, and no message for it.
+static bool isTooLong(const std::string &path) {
+  constexpr size_t journalBytes = 8; // "-journal"
+  std::error_code ignored;
+  std::string full = std::filesystem::absolute(path, ignored);
+  const sqlite3_vfs *system = sqlite3_vfs_find(nullptr);
+  return system && full.size() + journalBytes > size_t(system->mxPathname);
+}
+
 Result<TuningDatabase> TuningDatabase::open(const std::string &path,
                                             Mode mode) {
   TuningDatabase database(path);
@@ -132,6 +141,10 @@ Result<TuningDatabase> TuningDatabase::open(const std::string &path,
     if (mode == Mode::ReadOnly || exists)
       code = connect(SQLITE_OPEN_READONLY);
   }
+  if (code != SQLITE_OK && isTooLong(path))
+    return Error{"cannot open the tuning database '" + path +
+                 "': its path is longer than SQLite takes; choose another "
+                 "store with 'store=' or KB_STORE"};
   if (code != SQLITE_OK)
     return database.error("open");
   sqlite3_busy_timeout(database.connection.get(), 10000);

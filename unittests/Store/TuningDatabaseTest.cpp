@@ -36,6 +36,17 @@ protected:
   std::string path = folder + "/tuning.db";
 };
 
+TEST_F(TuningDatabaseTest, APathThatIsTooLongForSqliteIsTold) {
+  std::string deep = folder;
+  for (int k = 0; k < 6; ++k)
+    deep += "/" + std::string(100, 'x');
+  ASSERT_TRUE(makeDirectories(deep));
+  path = deep + "/tuning.db";
+  EXPECT_EQ(openError(), "cannot open the tuning database '" + path +
+                             "': its path is longer than SQLite takes; choose "
+                             "another store with 'store=' or KB_STORE");
+}
+
 TEST_F(TuningDatabaseTest, EntriesComeBackAsRecorded) {
   TuningEntry entry = makeEntry("k\"'\n", 4, 2);
   {

@@ -235,7 +235,10 @@ void ApplyPass::runOnOperation() {
   if (!isOneOf("target", target, "cuda") ||
       !isOneOf("placement", placement, "device"))
     return signalPassFailure();
-  if (Status ok = apply(getOperation()); !ok) {
+  Status ok = checkChip(target, chip);
+  if (ok)
+    ok = apply(getOperation());
+  if (!ok) {
     emitError(getOperation().getLoc(), ok.error().message);
     signalPassFailure();
   }

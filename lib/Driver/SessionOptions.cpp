@@ -55,8 +55,22 @@ static Status checkChoices(const SessionOptions &options) {
   return expectOneOf("placement", options.placement, {"host", "device"});
 }
 
+Status kernelbrain::checkChip(const std::string &target,
+                              const std::string &chip) {
+  if (chip.empty())
+    return {};
+  Result<Target> gpu = makeCudaTarget(chip);
+  if (target == "cuda")
+    return gpu ? Status() : gpu.error().withContext("option 'chip'");
+  if (gpu || llvm::StringRef(chip).starts_with("sm_"))
+    return Error{"chip=" + chip + " is a GPU: this needs target=cuda"};
+  return {};
+}
+
 /// What only one kind of target has a use for.
 static Status checkTarget(const SessionOptions &options) {
+  if (Status ok = checkChip(options.target, options.chip); !ok)
+    return ok;
   auto needs = [](const char *option, const char *target) {
     return Error{"option '" + std::string(option) + "' needs target=" + target};
   };
@@ -73,10 +87,7 @@ static Status checkTarget(const SessionOptions &options) {
     return needs("threads", "host");
   if (!options.baselinePipeline.empty())
     return needs("baseline-pipeline", "host");
-  if (options.chip.empty())
-    return {};
-  auto known = makeCudaTarget(options.chip);
-  return known ? Status() : known.error().withContext("option 'chip'");
+  return {};
 }
 
 static Status checkPipeline(const std::string &pipeline) {

@@ -14,6 +14,10 @@ namespace kernelbrain {
 /// The most threads that a kernel may be asked to use.
 constexpr int64_t maxThreads = 256;
 
+/// Refuses a GPU as `chip` of another target than cuda, and one that is not
+/// known; of CPUs, who builds for them knows more.
+Status checkChip(const std::string &target, const std::string &chip);
+
 /// The options of kb-search (include/kernelbrain/Driver/Passes.td says what
 /// each means) with defaults resolved.
 struct SessionOptions {

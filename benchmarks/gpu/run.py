@@ -79,6 +79,8 @@ def parse_arguments(arguments=None):
     args.columns, args.built = args.columns.split(","), args.artifacts or args.out / "built"
     if unknown := sorted(set(args.names) - set(known)):
         parser.error(f"no such file in {args.folder}: {', '.join(unknown)}")
+    if not args.names:
+        parser.error(f"no file in {args.folder} has the name of one of examples/device")
     if unknown := sorted(set(args.columns) - set(report.COLUMNS)):
         parser.error(f"no such column: {', '.join(unknown)}")
     if searched := [name for name in args.columns if name in report.SEARCHED and not args.bundle]:

@@ -161,7 +161,8 @@ class Files(unittest.TestCase):
 
     def test_command_line(self):
         self.assertEqual(len(run.parse_arguments(["--columns", "eager"]).names), len(workloads.FORMS))
-        for wrong in (["--files", "none"], ["--columns", "numpy"], ["--columns", "kb"], ["--bundle", "b", "--rounds", "1"]):
+        for wrong in (["--files", "none"], ["--columns", "numpy"], ["--columns", "kb"], ["--bundle", "b", "--rounds", "1"],
+                      ["--folder", "/nonexistent", "--columns", "eager"]):
             with self.assertRaises(SystemExit) as caught:
                 sys.stderr, stderr = open("/dev/null", "w"), sys.stderr
                 try:

@@ -9,6 +9,8 @@ import time
 import searchlog
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "utils"))
+import pipeline  # noqa: E402
 
 
 class BuildError(Exception):
@@ -80,8 +82,7 @@ class Builder:
             raise BuildError(f"no kb-opt in {self.bin}")
         module, store = out.with_suffix(".mlir"), out.with_suffix(".store")
         given = {"store": store, "log": events, "fresh": "true", "seed": self.seed, **options}
-        text = " ".join(f"{key}={value}" for key, value in given.items())
         limit = 600 + 3 * self.budget_seconds
-        seconds = run([self.bin / "kb-opt", source, f"--kb-optimize={text}", "-o", module], limit, log)
+        seconds = run([self.bin / "kb-opt", source, f"--kb-optimize={pipeline.options(given)}", "-o", module], limit, log)
         run([self.bin / "kb-compile", module, "-o", out], 300, log)
         return out, searchlog.outcome(events) | {"seconds": round(seconds, 1)}

@@ -1,15 +1,13 @@
 """What is timed: a `Column` is one way to run a file, bound to its inputs. All columns of a file read the very same
 input memory (IREE, which wants buffers of its own, a copy)."""
 import pathlib
-import sys
 
 import numpy as np
 
-from builds import ROOT, BuildError
+from builds import BuildError  # and what lies in utils
 from catalogue import CLASSES, PRODUCTS
 
-sys.path.insert(0, str(ROOT / "utils"))
-import ciface  # noqa: E402
+import ciface
 
 
 class Column:

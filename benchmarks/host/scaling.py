@@ -26,6 +26,9 @@ import time
 from searchlog import of_type, read_events
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "utils"))
+import pipeline  # noqa: E402
+
 PASSES = ("kb-normalize", "kb-outline", "kb-apply", "kb-splice")
 
 MAPS = """#id = affine_map<(d0, d1) -> (d0, d1)>
@@ -110,9 +113,9 @@ def fill_database(kb_opt, work, kernels):
     """Makes the store anew, with an entry for each of the first kernels; the store."""
     store, log = work / "store", work / "dry-run.jsonl"
     shutil.rmtree(store, ignore_errors=True)
-    options = f"max-variants=4 store={store}"
+    options = pipeline.options({"max-variants": 4, "store": store})
     run([kb_opt, write_module(work / "searched.mlir", 2), f"--kb-optimize={options}", "-o", os.devnull])
-    options = f"evaluator=dry-run max-variants=1 log={log} store={work / 'dry-run'} fresh=true"
+    options = pipeline.options({"evaluator": "dry-run", "max-variants": 1, "log": log, "store": work / "dry-run", "fresh": True})
     run([kb_opt, write_module(work / "all.mlir", kernels), f"--kb-optimize={options}", "-o", os.devnull])
     with sqlite3.connect(store / "tuning.db") as database:
         cursor = database.execute("SELECT * FROM entries LIMIT 1")

@@ -26,6 +26,9 @@ import time
 from searchlog import of_type, read_events
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "utils"))
+import pipeline  # noqa: E402
+
 STAGES = ("static", "build", "check", "quick", "full")  # rungs 0 to 4
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -152,7 +155,7 @@ def search(args, log):
     """Runs kb-opt; numbers about its processes."""
     kb_opt = ROOT / args.kb_build / "bin/kb-opt"
     with tempfile.TemporaryDirectory() as store:
-        options = f"{args.options} log={log} store={store} fresh=true"
+        options = args.options + " " + pipeline.options({"log": log, "store": store, "fresh": True})
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)  # orphans of kb-opt stay in sight
         sampler = Sampler(args.interval_ms / 1e3)
         before, start = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()

@@ -18,6 +18,9 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "utils"))
+import pipeline  # noqa: E402
+
 FILES = "softmax,layernorm,gelu_bias,argmax_rows,matmul_skinny"
 
 
@@ -48,7 +51,7 @@ def search(args, name, proposer, more):
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         options = (f"fresh proposer={proposer} max-variants={args.max_variants} budget-seconds={args.budget_seconds} {more} "
-                   f"store={folder / 'store'} log={log}")
+                   + pipeline.options({"store": folder / "store", "log": log}))
         run("kb-opt", ROOT / "examples" / "torch" / f"{name}.mlir", f"--kb-optimize={options}", "-o", folder / "out.mlir")
         run("kb-compile", folder / "out.mlir", "-o", folder / "out.so")
     events = [json.loads(line) for line in log.read_text().splitlines()]

@@ -134,7 +134,9 @@ bool VariantBuild::checkReserved() {
 
 bool VariantBuild::checkLegality() {
   if (!recipe.payload.empty()) {
+    onStage("payload"); // Who ends here is ended by a text, not by our code.
     rewritten = parsePayload(recipe.payload, kernel.op);
+    onStage("legality");
     if (!rewritten)
       return failWithDiagnostic(Disposition::InvalidRecipe,
                                 "the payload is not legal");

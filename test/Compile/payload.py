@@ -99,7 +99,7 @@ read("softmax", SOFTMAX.encode())
 # CHECK: garbage: invalid_recipe payload:1:1: {{.*}} []
 # CHECK: empty: invalid_recipe {{.*}}expected one kb.kernel and nothing else []
 # CHECK: assembly: invalid_recipe payload:2:1: operation 'llvm.inline_asm' is not allowed in a payload []
-# CHECK: deep: invalid_recipe stack overflow in stage 'legality' []
+# CHECK: deep: invalid_recipe stack overflow in stage 'payload' []
 # CHECK: long: invalid_recipe payload has 300000 bytes, more than 262144 []
 # CHECK: unknown: None unknown kernel 'nobody' []
 # CHECK: softmax: passed

@@ -36,7 +36,7 @@ def start(deadline_ms):
 
 server = start(60000)
 for kind in ("abort", "null-write", "stack", "memory", "malloc", "exit-0", "exit-1", "fatal",
-             "attacks", "rejected", "wide", "long", "invalid"):
+             "attacks", "early", "rejected", "wide", "long", "invalid"):
     report(server, kind, fault(kind))
 # CHECK: abort: build_failed: abort in stage 'lower'
 # CHECK: null-write: build_failed: memory fault in stage 'lower'
@@ -47,6 +47,7 @@ for kind in ("abort", "null-write", "stack", "memory", "malloc", "exit-0", "exit
 # CHECK: exit-1: build_failed: exit status 1 in stage 'lower'
 # CHECK: fatal: build_failed: fatal error: no such instruction in stage 'lower'
 # CHECK: attacks: build_failed: read=E{{[A-Z]+}} write=E{{[A-Z]+}} socket=EPERM kill=EPERM fork=EPERM exec=E{{[A-Z]+}}
+# CHECK: early: build_failed: abort in stage 'legality'
 # CHECK: rejected: out_of_resources: 40 accumulators need more than 32 registers
 # CHECK: wide: out_of_resources: a value of type vector<64x128xf32> takes 32768 bytes, more than 4096
 # CHECK: long: out_of_resources: the kernel has {{[0-9]+}} operations, more than 40000
@@ -64,8 +65,8 @@ report(server, "unknown stock knob", {"strategy": "stock", "knobs": {"fuse": 2}}
 report(server, "deep modules", nested("module {", 30000), "static")
 report(server, "deep attribute", {"strategy": "stock", "payload": "module attributes {a = " + "[" * 250000}, "static")
 report(server, "long payload", nested(" ", 300000), "static")
-# CHECK: deep modules: invalid_recipe: stack overflow in stage 'legality'
-# CHECK: deep attribute: invalid_recipe: stack overflow in stage 'legality'
+# CHECK: deep modules: invalid_recipe: stack overflow in stage 'payload'
+# CHECK: deep attribute: invalid_recipe: stack overflow in stage 'payload'
 # CHECK: long payload: invalid_recipe: payload has 300000 bytes, more than 262144
 
 print("status", server.close())

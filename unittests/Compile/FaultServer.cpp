@@ -90,6 +90,8 @@ public:
   using Match::Match;
   Estimate estimate(const Recipe &recipe) const override {
     Estimate estimate;
+    if (kindOf(recipe) == "early")
+      abort();
     if (kindOf(recipe) == "rejected")
       estimate.rejection = "40 accumulators need more than 32 registers";
     return estimate;
@@ -101,8 +103,8 @@ private:
     kind.name = "kind";
     for (const char *value :
          {"abort", "null-write", "stack", "memory", "malloc", "exit-0",
-          "exit-1", "fatal", "loop", "closes-and-loops", "attacks", "rejected",
-          "wide", "long", "invalid"})
+          "exit-1", "fatal", "loop", "closes-and-loops", "attacks", "early",
+          "rejected", "wide", "long", "invalid"})
       kind.values.push_back(value);
     SearchSpace space;
     space.knobs.push_back(kind);

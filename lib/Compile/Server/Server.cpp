@@ -212,7 +212,7 @@ void Server::handlePayload(const Frame &request) {
   uint64_t ticket = nextTicket++;
   ids[ticket] = {"payload", request.message["id"]};
   pool.submit(ticket, [source, text = request.blob, this](ForkStatus *status) {
-    noteStage(status, "legality");
+    noteStage(status, "payload");
     ReadPayload read = readPayload(*source, text, toolchain);
     Json spaces = Json::array();
     for (const SearchSpace &space : read.spaces)
@@ -254,7 +254,7 @@ void Server::handle(const Frame &request) {
 /// A fork that ended without an answer is a bad variant, not our failure.
 static Json describeFailure(const ForkOutcome &outcome,
                             const std::string &type) {
-  Disposition disposition = outcome.stage == "legality"
+  Disposition disposition = outcome.stage == "payload"
                                 ? Disposition::InvalidRecipe
                                 : Disposition::BuildFailed;
   if (outcome.timedOut)

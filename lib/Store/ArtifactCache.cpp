@@ -26,23 +26,53 @@ struct CachedFile {
 };
 } // namespace
 
-/// All artifacts below `folder`. Removes what crashed writers left behind.
-static Result<std::vector<CachedFile>> scan(const std::string &folder) {
+/// What follows the hash in the name of one of our files: ".so" of an artifact,
+/// ".so.tmp-..." while it is written. Empty for all others.
+static std::string suffixOf(const std::string &name) {
+  constexpr size_t hashDigits = 32;
+  if (name.find_first_not_of("0123456789abcdef") != hashDigits ||
+      name.compare(hashDigits, 3, ".so") != 0)
+    return "";
+  return name.substr(hashDigits);
+}
+
+/// Adds the artifacts in `folder`. Removes what crashed writers left behind.
+static std::error_code scanFolder(const fs::path &folder,
+                                  std::vector<CachedFile> &files) {
   constexpr time_t abandonedSeconds = 3600;
-  std::vector<CachedFile> files;
   std::error_code error;
-  for (fs::recursive_directory_iterator entry(folder, error), end;
-       !error && entry != end; entry.increment(error)) {
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
     struct stat status;
-    std::string path = entry->path();
+    std::string path = entry->path(),
+                suffix = suffixOf(path.substr(path.rfind('/') + 1));
     // A file that another process has just removed is no error.
-    if (::stat(path.c_str(), &status) != 0 || !S_ISREG(status.st_mode))
+    if (suffix.empty() || ::stat(path.c_str(), &status) != 0 ||
+        !S_ISREG(status.st_mode))
       continue;
-    if (entry->path().extension() == ".so")
+    if (suffix == ".so")
       files.push_back({path, entry->path().stem(), uint64_t(status.st_size),
                        status.st_mtim});
     else if (std::time(nullptr) - status.st_mtim.tv_sec > abandonedSeconds)
       ::unlink(path.c_str());
+  }
+  return error;
+}
+
+/// All artifacts below `folder`. That and the folders in it may be links, to
+/// where others keep files as well.
+static Result<std::vector<CachedFile>> scan(const std::string &folder) {
+  std::vector<CachedFile> files;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    std::error_code ignored;
+    if (entry->path().filename().string().size() != 2 ||
+        !entry->is_directory(ignored))
+      continue;
+    if (std::error_code found = scanFolder(entry->path(), files))
+      return Error{"cannot list '" + entry->path().string() +
+                   "': " + found.message()};
   }
   if (error && error != std::errc::no_such_file_or_directory)
     return Error{"cannot list '" + folder + "': " + error.message()};

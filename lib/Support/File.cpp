@@ -103,11 +103,25 @@ Status kernelbrain::writeFileAtomically(const std::string &path,
   return {};
 }
 
+/// The link to nothing that `path` leads through, or "".
+static std::string danglingLink(std::filesystem::path path) {
+  std::error_code ignored;
+  for (; path.has_relative_path(); path = path.parent_path())
+    if (std::filesystem::is_symlink(path, ignored) &&
+        !std::filesystem::exists(path, ignored))
+      return path;
+  return "";
+}
+
 Status kernelbrain::makeDirectories(const std::string &path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
   if (!error && !std::filesystem::is_directory(path, error) && !error)
     error = std::make_error_code(std::errc::not_a_directory);
+  std::string link = error ? danglingLink(path) : "";
+  if (!link.empty())
+    return Error{"cannot make the folder '" + path + "': '" + link +
+                 "' is a link to what is not there"};
   if (error)
     return Error{"cannot make the folder '" + path + "': " + error.message()};
   return {};

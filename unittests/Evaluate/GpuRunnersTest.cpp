@@ -110,6 +110,31 @@ TEST_F(GpuNormKernel, ARunnerServesAllFoldersOfArtifacts) {
   }
 }
 
+TEST_F(GpuNormKernel, ARunnerReadsWhatLinksLeadTo) {
+  namespace fs = std::filesystem;
+  fs::path artifacts = folder->path + "/linked", disk = folder->path + "/disk";
+  fs::create_directories(disk / "aa");
+  fs::create_directories(artifacts);
+  fs::create_directory_symlink(disk / "aa", artifacts / "aa");
+  fs::copy_file(stock.path, disk / "aa/slow.so");
+  for (const fs::path &named : {artifacts, disk}) {
+    Worker other(workerOptions(*folder, {"--device=cuda"}));
+    KernelRequest request;
+    request.kernel = normKernel();
+    request.baselines = {stock.path};
+    request.artifacts = named;
+    Result<std::unique_ptr<WorkerEvaluator>> opened =
+        WorkerEvaluator::open(other, request);
+    ASSERT_TRUE(opened) << opened.error().message;
+    Artifact copy = stock;
+    copy.path = artifacts / "aa/slow.so";
+    Result<Measurement> measurement = (*opened)->check(copy);
+    ASSERT_TRUE(measurement);
+    EXPECT_EQ(measurement->disposition, Disposition::Passed)
+        << measurement->reason;
+  }
+}
+
 TEST_F(GpuNormKernel, FewKernelsKeepTheirRunners) {
   Worker other(workerOptions(*folder, {"--device=cuda"}));
   std::vector<std::unique_ptr<WorkerEvaluator>> opened;

@@ -135,6 +135,55 @@ TEST_F(ArtifactCacheTest, AFolderThatCannotBeMadeIsNamed) {
   EXPECT_NE(message.find(folder + "/artifacts"), std::string::npos) << message;
 }
 
+TEST_F(ArtifactCacheTest, FoldersMayBeLinks) {
+  std::string hash = contentHash(std::string(100, 'a'));
+  std::string disk = folder + "/disk", place = "/" + hash.substr(0, 2);
+  ASSERT_TRUE(makeDirectories(disk + place));
+  ASSERT_TRUE(makeDirectories(folder + "/artifacts"));
+  std::filesystem::create_directory_symlink(disk + place,
+                                            folder + "/artifacts" + place);
+  ArtifactCache cache = open(/*limit=*/250);
+  EXPECT_EQ(add(cache, 'a', 100), hash);
+  EXPECT_TRUE(readFile(disk + place + "/" + hash + ".so"));
+  EXPECT_EQ(open().totalBytes(), 100u);
+  add(cache, 'b', 50);
+  add(cache, 'c', 0);
+  EXPECT_FALSE(has(cache, hash));
+}
+
+TEST_F(ArtifactCacheTest, ALinkToNothingIsNamed) {
+  std::string link = folder + "/artifacts";
+  std::filesystem::create_symlink(folder + "/nothing", link);
+  auto hash = open().insert("elf");
+  ASSERT_FALSE(hash);
+  EXPECT_NE(hash.error().message.find("'" + link + "' is a link to what"),
+            std::string::npos)
+      << hash.error().message;
+}
+
+TEST_F(ArtifactCacheTest, OnlyFilesOfTheCacheAreEverRemoved) {
+  std::string hash = contentHash("x"), place = "/" + hash.substr(0, 2) + "/";
+  std::string abandoned = hash + ".so.tmp-1-0";
+  std::vector<std::string> others = {"/notes.txt", "/plugin.so", place + "x.so",
+                                     place + hash, place + "readme"};
+  ASSERT_TRUE(makeDirectories(folder + "/artifacts" + place));
+  others.push_back(place + abandoned);
+  struct timespec old[2] = {};
+  for (const std::string &name : others) {
+    std::string path = folder + "/artifacts" + name;
+    ASSERT_TRUE(writeFileAtomically(path, std::string(1000, 'x')));
+    ::utimensat(AT_FDCWD, path.c_str(), old, 0);
+  }
+  others.pop_back();
+  ArtifactCache cache = open(/*limit=*/50);
+  EXPECT_EQ(cache.totalBytes(), 0u);
+  add(cache, 'a', 0);
+  ASSERT_TRUE(cache.evict());
+  for (const std::string &name : others)
+    EXPECT_TRUE(readFile(folder + "/artifacts" + name)) << name;
+  EXPECT_FALSE(readFile(folder + "/artifacts" + place + abandoned));
+}
+
 TEST_F(ArtifactCacheTest, ProcessesMayInsertAtOnce) {
   pid_t children[3];
   for (pid_t &child : children) {

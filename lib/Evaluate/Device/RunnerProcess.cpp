@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <poll.h>
 #include <unistd.h>
 
@@ -33,15 +34,20 @@ Outcome outcomeOfStatus(int32_t status, const std::string &message) {
 }
 
 /// What a runner on a GPU may read to load the artifact at `path`, and others:
-/// the folder that it lies in, or `artifacts`.
+/// the folder that it lies in, or `artifacts`. The sandbox rules what is in a
+/// folder, not what links there lead to.
 static std::string sharedFolder(const std::string &artifacts,
                                 const std::string &path) {
-  bool isBelow = !artifacts.empty() && path.rfind(artifacts + "/", 0) == 0 &&
-                 path.find("/../", artifacts.size()) == std::string::npos;
-  if (isBelow)
-    return artifacts + "/";
-  size_t slash = path.rfind('/');
-  return slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  std::error_code ignored;
+  std::string file = std::filesystem::weakly_canonical(path, ignored);
+  std::string below =
+      artifacts.empty()
+          ? ""
+          : std::filesystem::weakly_canonical(artifacts, ignored).string() +
+                "/";
+  if (!below.empty() && file.rfind(below, 0) == 0)
+    return below;
+  return file.substr(0, file.rfind('/') + 1);
 }
 
 bool RunnerProcess::canLoad(const std::string &path) const {

@@ -119,8 +119,10 @@ static bool isTooLong(const std::string &path) {
   constexpr size_t journalBytes = 8; // "-journal"
   std::error_code ignored;
   std::string full = std::filesystem::absolute(path, ignored);
+  std::string real = std::filesystem::weakly_canonical(path, ignored);
   const sqlite3_vfs *system = sqlite3_vfs_find(nullptr);
-  return system && full.size() + journalBytes > size_t(system->mxPathname);
+  return system && std::max(full.size(), real.size()) + journalBytes >
+                       size_t(system->mxPathname);
 }
 
 Result<TuningDatabase> TuningDatabase::open(const std::string &path,

@@ -41,10 +41,14 @@ TEST_F(TuningDatabaseTest, APathThatIsTooLongForSqliteIsTold) {
   for (int k = 0; k < 6; ++k)
     deep += "/" + std::string(100, 'x');
   ASSERT_TRUE(makeDirectories(deep));
-  path = deep + "/tuning.db";
-  EXPECT_EQ(openError(), "cannot open the tuning database '" + path +
-                             "': its path is longer than SQLite takes; choose "
-                             "another store with 'store=' or KB_STORE");
+  std::filesystem::create_directory_symlink(deep, folder + "/link");
+  for (const std::string &place : {deep, folder + "/link"}) {
+    path = place + "/tuning.db";
+    EXPECT_EQ(openError(),
+              "cannot open the tuning database '" + path +
+                  "': its path is longer than SQLite takes; "
+                  "choose another store with 'store=' or KB_STORE");
+  }
 }
 
 TEST_F(TuningDatabaseTest, EntriesComeBackAsRecorded) {

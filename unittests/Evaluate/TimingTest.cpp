@@ -47,6 +47,15 @@ TEST(Timing, AGainIsSeenAndNoGainIsNot) {
   EXPECT_LT(slower.ratio.high, 0.6);
 }
 
+TEST(Timing, TheMedianSeesGainsThatTheQuartileHides) {
+  std::vector<PairSample> samples = pairs(1.02, 0.03, 80);
+  EXPECT_LT(summarize(samples, 1, 0.25).ratio.low, 1.01);
+  Ratio ratio = summarize(samples, 1, 0.5).ratio;
+  EXPECT_GT(ratio.low, 1.01);
+  EXPECT_LT(ratio.high, 1.03);
+  EXPECT_LT(summarize(pairs(1, 0.03, 80), 1, 0.5).ratio.low, 1.01);
+}
+
 TEST(Timing, ANoisyControlIsNotBelieved) {
   EXPECT_FALSE(summarize(pairs(1.1, 0.6, 20), 1).quiet);
   for (double ratio : {1.1, 3.0}) {

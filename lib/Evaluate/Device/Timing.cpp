@@ -27,17 +27,17 @@ double quantile(std::vector<double> values, double q) {
   return values[low] + (at - double(low)) * (values[high] - values[low]);
 }
 
-Ratio lowerQuartile(const std::vector<double> &ratios) {
+Ratio quantileWithInterval(const std::vector<double> &ratios, double q) {
   constexpr int resamples = 400;
   Random random({ratios.size(), 0x5ca1ab1e});
-  std::vector<double> quartiles, drawn(ratios.size());
+  std::vector<double> quantiles, drawn(ratios.size());
   for (int k = 0; k < resamples; ++k) {
     for (double &value : drawn)
       value = ratios[random.below(ratios.size())];
-    quartiles.push_back(quantile(drawn, 0.25));
+    quantiles.push_back(quantile(drawn, q));
   }
-  return {quantile(quartiles, 0.025), quantile(ratios, 0.25),
-          quantile(quartiles, 0.975)};
+  return {quantile(quantiles, 0.025), quantile(ratios, q),
+          quantile(quantiles, 0.975)};
 }
 
 static std::string percent(double ratio) {
@@ -67,7 +67,8 @@ static void judgeNoise(TimingSummary &summary) {
   summary.quiet = summary.noise.empty() || (isDecided && clocksAgree);
 }
 
-TimingSummary summarize(const std::vector<PairSample> &samples, int control) {
+TimingSummary summarize(const std::vector<PairSample> &samples, int control,
+                        double q) {
   TimingSummary summary;
   std::vector<double> ratios, cpuRatios, controls, a, b, faults;
   for (const PairSample &sample : samples) {
@@ -82,9 +83,9 @@ TimingSummary summarize(const std::vector<PairSample> &samples, int control) {
   summary.pairs = ratios.size();
   if (ratios.empty())
     return summary;
-  summary.ratio = lowerQuartile(ratios);
+  summary.ratio = quantileWithInterval(ratios, q);
   summary.upperQuartile = quantile(ratios, 0.75);
-  summary.cpuRatio = quantile(cpuRatios, 0.25);
+  summary.cpuRatio = quantile(cpuRatios, q);
   summary.control = {quantile(controls, 0.25), quantile(controls, 0.5),
                      quantile(controls, 0.75)};
   summary.aNs = int64_t(quantile(a, 0.25));
@@ -236,7 +237,7 @@ Outcome timeSlots(RunnerProcess &runner, Json call, const TimingPlan &plan,
                                  runner.threads());
         !outcome)
       return outcome;
-    summary = summarize(samples, control);
+    summary = summarize(samples, control, plan.quantile);
     bool exhausted = samples.size() >= caps.pairs || nowNs() - start > caps.ns;
     if (isSettled(summary, plan.full))
       return {};

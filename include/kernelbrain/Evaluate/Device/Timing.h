@@ -28,8 +28,8 @@ struct PairSample {
 };
 
 struct TimingSummary {
-  Ratio ratio;         ///< A / B; `middle` is the lower quartile of the pairs
-  double cpuRatio = 0; ///< the same by CPU time
+  Ratio ratio;              ///< A / B; `middle` is a quantile of the pairs
+  double cpuRatio = 0;      ///< the same by CPU time
   double upperQuartile = 0; ///< of A / B: below 1, three of four pairs lost
   Ratio control;            ///< quartiles of control / its partner
   bool quiet = false;
@@ -47,11 +47,13 @@ struct TimingSummary {
 /// The quantile `q` in [0, 1] of `values` (not empty), interpolated.
 double quantile(std::vector<double> values, double q);
 
-/// Lower quartile of `ratios` with a 95% interval by bootstrap; reproducible.
-Ratio lowerQuartile(const std::vector<double> &ratios);
+/// The quantile `q` of `ratios` with a 95% interval by bootstrap; reproducible.
+Ratio quantileWithInterval(const std::vector<double> &ratios, double q);
 
-/// `control`: index of the control's partner, 0 (A) or 1 (B).
-TimingSummary summarize(const std::vector<PairSample> &samples, int control);
+/// `control`: index of the control's partner, 0 (A) or 1 (B). `q`: the quantile
+/// of the pairs' ratios that is their ratio.
+TimingSummary summarize(const std::vector<PairSample> &samples, int control,
+                        double q = 0.25);
 
 /// True if more pairs would change nothing that is decided.
 bool isSettled(const TimingSummary &summary, bool full);
@@ -62,6 +64,7 @@ double physicalFloorNs(double bytes, double cacheBytes, double bytesPerSecond);
 
 struct TimingPlan {
   bool full = false;
+  double quantile = 0.25;        ///< of the pairs' ratios, which is their ratio
   int64_t callDeadlineMs = 1000; ///< for one call of either
   int64_t expectedNs = 0; ///< of one call of the slower one, as far as known
   std::string leaseFile;

@@ -52,6 +52,10 @@ mlir::LogicalResult emulateDeviceCode(mlir::gpu::GPUModuleOp module,
 /// an element at a time.
 mlir::LogicalResult lowerApproximateMath(mlir::Operation *root);
 
+/// Loads from global memory that are marked nontemporal, to instructions that
+/// ask the caches to keep other lines instead.
+void lowerNontemporalLoads(mlir::gpu::GPUModuleOp module);
+
 /// Bytes of static workgroup memory of the function in `module` that has most.
 int64_t staticSharedBytes(mlir::gpu::GPUModuleOp module);
 

@@ -76,6 +76,7 @@ LogicalResult lowerDeviceCode(gpu::GPUModuleOp module) {
                            "true},convert-math-to-llvm,convert-ub-to-llvm,"
                            "reconcile-unrealized-casts,canonicalize,cse")))
     return failure();
+  lowerNontemporalLoads(module);
   requireBlockSizes(module);
   alignWorkgroupMemory(module);
   return checkLowered(module);

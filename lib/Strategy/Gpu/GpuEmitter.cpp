@@ -191,13 +191,14 @@ static IntegerAttr alignmentOf(OpBuilder &builder, Type type, int64_t lanes) {
 }
 
 Value GpuEmitter::loadLanes(Value memref, Value offset, Type type,
-                            int64_t lanes, bool isAligned) {
+                            int64_t lanes, bool isAligned, bool nontemporal) {
   if (!lanes)
     return memref::LoadOp::create(builder, loc, memref, offset);
   if (isAligned && lanes > 1) {
     auto op = vector::LoadOp::create(
         builder, loc, VectorType::get({lanes}, type), memref, offset);
     op.setAlignmentAttr(alignmentOf(builder, type, lanes));
+    op.setNontemporal(nontemporal);
     return op;
   }
   Values values;

@@ -42,9 +42,10 @@ protected:
   void barrier();
 
   /// `lanes` neighbours (0: one scalar) from `offset` on: in accesses of up to
-  /// 16 bytes if they are aligned, else one by one.
+  /// 16 bytes if they are aligned, else one by one. Vectors that are
+  /// `nontemporal` make no room for themselves in the caches.
   Value loadLanes(Value memref, Value offset, mlir::Type type, int64_t lanes,
-                  bool isAligned);
+                  bool isAligned, bool nontemporal = false);
   void storeLanes(Value value, Value memref, Value offset, bool isAligned);
   /// The address of an element, for operations below memrefs.
   Value pointerTo(Value memref, Value place, mlir::Type type,

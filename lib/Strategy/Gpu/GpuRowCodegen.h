@@ -35,6 +35,8 @@ struct GpuRowOptions {
   Staging stage = Staging::Never;
   /// Elementwise sweeps go backwards over what the sweep before read last.
   bool backwards = false;
+  /// Inputs are not to take the place of other data in the caches.
+  bool nontemporal = false;
 
   /// Threads of a row.
   int64_t group() const { return threads * cluster / rows; }

@@ -136,6 +136,12 @@ void GpuSpaceBuilder::addGeometry() {
   space.add("online", {int64_t(0), int64_t(1)}, int64_t(1),
             "where rows do not stay, a maximum and its sum in one sweep",
             /*structural=*/true);
+  // Where rows are written too, what is read makes room for it.
+  if (llvm::all_of(program.outputs, [&](const Output &output) {
+        return !program.variesAlongColumns(output.node);
+      }))
+    space.add("nontemporal", {int64_t(0), int64_t(1)}, int64_t(0),
+              "what is read takes no room in the caches from other data");
 }
 
 /// True if a result of more than 16 bits is a single e^x, whose error shows.

@@ -123,6 +123,7 @@ GpuRowVariant::GpuRowVariant(const GpuRowKernel &kernel, const Recipe &recipe) {
   gpu.online = integerKnob(recipe, "online", 0);
   gpu.stage = static_cast<Staging>(integerKnob(recipe, "stage", 0));
   gpu.backwards = integerKnob(recipe, "backwards", 0);
+  gpu.nontemporal = integerKnob(recipe, "nontemporal", 0);
   for (const auto &program : kernel.programs)
     programs.push_back(replacePlaces(rewriteProgram(*program, rewrites),
                                      /*guarded=*/true));

@@ -233,8 +233,8 @@ Value GpuSlotEmitter::loadSlot(Node *node, GpuSlot &slot, Row &row) {
   auto load = [&](Value place) {
     // One number may be the same in all lanes.
     bool isWide = program.variesAlongVectors(node);
-    Value value =
-        loadLanes(memref, place, node->type, isWide ? slot.lanes : 0, isVector);
+    Value value = loadLanes(memref, place, node->type, isWide ? slot.lanes : 0,
+                            isVector, gpu.nontemporal);
     return isWide ? value : broadcast(value, slot.lanes);
   };
   Value place = placeIn(node->access, offset, slot);

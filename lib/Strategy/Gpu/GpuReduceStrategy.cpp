@@ -163,10 +163,6 @@ static GpuShape shapeOf(const ReduceVariant &variant) {
   steps /= double(reduce.members * reduce.splits);
   // A loop that does not fill its unrolled body runs one by one.
   int64_t unroll = steps < double(reduce.unroll) ? 1 : reduce.unroll;
-  // Along rows ptxas asks for four steps together, whatever it may: on an H200,
-  // 4 to 16 were the same, and few threads slow with all of them.
-  if (isAlongReduction(program))
-    unroll = std::min<int64_t>(unroll, 4);
   GpuShape shape;
   double rows = rowPoints(program);
   if (!isAlongReduction(program))
@@ -265,7 +261,10 @@ SearchSpace GpuReduceMatch::makeSpace() const {
               "threads of a block",
               /*structural=*/true);
   }
-  space.add("unroll", powersOfTwo(1, 16), int64_t(4),
+  // Along rows ptxas asks for four steps together, whatever it may: on an H200,
+  // 4 to 16 were the same, few threads slow with all of them, and code for 16
+  // steps of a norm took seconds to compile.
+  space.add("unroll", powersOfTwo(1, across ? 16 : 4), int64_t(4),
             "steps whose inputs are asked for together");
   double steps = program.reducedExtent().evaluate(program.dimHints);
   int64_t most =

@@ -4,7 +4,7 @@
 
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
-#include "mlir/Interfaces/DataLayoutInterfaces.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 
@@ -32,13 +32,17 @@ static std::pair<std::string, std::string> streamingLoad(int64_t words) {
 static void lowerLoad(LLVM::LoadOp load) {
   OpBuilder builder(load);
   Location loc = load.getLoc();
-  Type type = load.getType();
-  int64_t bytes = DataLayout::closest(load).getTypeSize(type);
-  int64_t words = bytes / wordBytes;
-  bool isWhole = words * wordBytes == bytes &&
+  Type type = load.getType(), element = getElementTypeOrSelf(type);
+  if (!element.isIntOrFloat())
+    return;
+  auto vectorType = dyn_cast<VectorType>(type);
+  int64_t bits = int64_t(element.getIntOrFloatBitWidth()) *
+                 (vectorType ? vectorType.getNumElements() : 1);
+  int64_t words = bits / (8 * wordBytes);
+  bool isWhole = words * 8 * wordBytes == bits &&
                  (words == 1 || words == 2 || words == 4) &&
-                 load.getAlignment().value_or(0) >= uint64_t(bytes);
-  if (!isWhole || isa<LLVM::LLVMPointerType>(type))
+                 load.getAlignment().value_or(0) * 8 >= uint64_t(bits);
+  if (!isWhole)
     return;
   auto global = LLVM::LLVMPointerType::get(
       builder.getContext(),

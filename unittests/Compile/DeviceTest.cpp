@@ -48,6 +48,36 @@ TEST_F(DeviceTest, ALaunchBecomesPtx) {
     EXPECT_TRUE(holds(built.bytes, part)) << part << "\n" << built.bytes;
 }
 
+/// `text` with each `from` replaced.
+std::string replaced(std::string text, const std::string &from,
+                     const std::string &to) {
+  for (size_t at = 0; (at = text.find(from, at)) != std::string::npos;
+       at += to.size())
+    text.replace(at, from.size(), to);
+  return text;
+}
+
+TEST_F(DeviceTest, NontemporalLoadsLeaveTheCacheAlone) {
+  std::string marked = replaced(scale, "vector.load %x[%i] {alignment = 16}",
+                                "vector.load %x[%i] {alignment = 16, "
+                                "nontemporal = true}");
+  BuiltVariant built = build(marked, Output::AssemblyText);
+  ASSERT_EQ(built.disposition, Disposition::Passed) << built.reason;
+  EXPECT_TRUE(holds(built.bytes, "ld.global.cs.v4.b32")) << built.bytes;
+  EXPECT_FALSE(holds(built.bytes, "ld.global.nc")) << built.bytes;
+  // Three elements are no whole instruction, and may be misaligned.
+  for (const auto &[from, to] : {std::pair("vector<4xf32>", "vector<3xf32>"),
+                                 std::pair("alignment = 16, nontemporal",
+                                           "alignment = 8, nontemporal")}) {
+    BuiltVariant other =
+        build(replaced(marked, from, to), Output::AssemblyText);
+    ASSERT_EQ(other.disposition, Disposition::Passed) << other.reason;
+    EXPECT_FALSE(holds(other.bytes, "ld.global.cs")) << other.bytes;
+  }
+  EXPECT_EQ(build(marked, Output::Artifact, "emulated").disposition,
+            Disposition::Passed);
+}
+
 TEST_F(DeviceTest, AnArtifactHoldsItsImageAndTellsOfItsLaunches) {
   BuiltVariant built = build(scale, Output::Artifact);
   ASSERT_EQ(built.disposition, Disposition::Passed) << built.reason;

@@ -59,9 +59,9 @@ bool remarkIndexWidth(ModuleOp module) {
 /// Kernels are those of one module; those inside it are the user's own affair.
 void remarkNested(ModuleOp module) {
   for (Operation &op : *module.getBody()) {
+    auto name = op.getAttrOfType<StringAttr>(SymbolTable::getSymbolAttrName());
     if (!op.hasTrait<OpTrait::SymbolTable>() ||
-        SymbolTable::getSymbolName(&op) ==
-            kb::KBDialect::getKernelsModuleName())
+        (name && name == kb::KBDialect::getKernelsModuleName()))
       continue;
     op.walk([](func::FuncOp function) {
       if (!function.isExternal() &&

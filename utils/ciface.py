@@ -56,8 +56,11 @@ def parse_tensors(text):
 
 def signature(path, function="main"):
     """(inputs, results) of a function in a file of textual MLIR, as `parse_tensors` gives them."""
-    with open(path) as file:
-        source = file.read()
+    try:
+        with open(path) as file:
+            source = file.read()
+    except UnicodeDecodeError as error:
+        raise SignatureError(f"{path} is no text") from error
     match = re.search(r"func\.func\s+(?:public\s+)?@" + re.escape(function) + r"\s*\((.*?)\)\s*(?:->\s*(.*?))?\s*"
                       r"(?:attributes\s*\{[^\n]*?\}\s*)?\{\s*\n", source, re.S)
     if not match:
@@ -121,6 +124,8 @@ class DeviceMemory:
 
     def __init__(self, runtime):
         self._runtime = ctypes.CDLL(os.path.abspath(runtime), mode=ctypes.RTLD_GLOBAL)
+        if not hasattr(self._runtime, "kbcuMessage"):
+            raise OSError(f"{runtime} is no libKernelBrainCudaRuntime.so")
         self._runtime.kbcuMessage.restype = ctypes.c_char_p
         self.finish()
 
@@ -153,21 +158,39 @@ class DeviceMemory:
         self._do("kbcuSynchronize")
 
 
-def _check_placement(path, library, function, memory):
-    """SignatureError if what made the shared object says that the function's buffers are in other memory: a call would
-    end by a signal."""
+def _stated(path, library, function):
+    """What the object's maker says of the function: {"arguments", "results"}, {} if it says nothing. SignatureError if
+    that cannot be read."""
     if not hasattr(library, "kb_manifest"):
-        return
-    manifest = json.loads(ctypes.string_at(ctypes.addressof(ctypes.c_char.in_dll(library, "kb_manifest"))))
-    for signature in manifest.get("functions", []):
-        buffers = signature["arguments"] + signature["results"]
-        if signature["name"] != function or not buffers:
-            continue
-        on_device = any(buffer.get("on_device", False) for buffer in buffers)
-        if on_device and not memory.is_device:
-            raise SignatureError(f"{path}: buffers of '{function}' are in a GPU's memory (placement=device): this needs --device")
-        if memory.is_device and not on_device:
-            raise SignatureError(f"{path}: buffers of '{function}' are in the host's memory: not with --device")
+        return {}
+    try:
+        manifest = json.loads(ctypes.string_at(ctypes.addressof(ctypes.c_char.in_dll(library, "kb_manifest"))))
+        found = [stated for stated in manifest.get("functions", []) if stated["name"] == function]
+        return {name: list(found[0][name]) for name in ("arguments", "results")} if found else {}
+    except (ValueError, AttributeError, TypeError, KeyError) as error:
+        raise SignatureError(f"{path} has a 'kb_manifest' that cannot be read: {error}") from error
+
+
+def _check_placement(path, stated, function, memory):
+    """SignatureError if the function's buffers are in other memory: a call would end by a signal."""
+    buffers = stated.get("arguments", []) + stated.get("results", [])
+    on_device = any(buffer.get("on_device", False) for buffer in buffers)
+    if on_device and not memory.is_device:
+        raise SignatureError(f"{path}: buffers of '{function}' are in a GPU's memory (placement=device): this needs --device")
+    if buffers and memory.is_device and not on_device:
+        raise SignatureError(f"{path}: buffers of '{function}' are in the host's memory: not with --device")
+
+
+def check_signature(path, inputs, outputs, function="main"):
+    """SignatureError if the shared object is known to take or return other tensors than these (as `signature` has
+    them)."""
+    stated = _stated(path, ctypes.CDLL(os.path.abspath(path)), function)
+    for name, wanted in (("arguments", inputs), ("results", outputs)):
+        if not stated:
+            break
+        has = [([max(extent, -1) for extent in buffer["shape"]], DTYPES.get(buffer["type"])) for buffer in stated[name]]
+        if has != [(list(shape), dtype) for shape, dtype in wanted]:
+            raise SignatureError(f"{path}: '{function}' has other {name} than the module: the object is of another one")
 
 
 class Entry:
@@ -184,7 +207,7 @@ class Entry:
         name = "_mlir_ciface_" + function
         if not hasattr(library, name):
             raise SignatureError(f"{path} does not export '{name}'")
-        _check_placement(path, library, function, memory)
+        _check_placement(path, _stated(path, library, function), function, memory)
         self._function = getattr(library, name)
         self._function.restype = None
         inputs = [ctypes.byref(d) for d in self._inputs]

@@ -57,3 +57,7 @@ void _mlir_ciface_main(Vector *result, Vector *input) {
   Vector made = {out, out, 0, {size}, {1}};
   *result = made;
 }
+
+#ifdef MANIFEST
+const char kb_manifest[] = MANIFEST;
+#endif
